@@ -21,7 +21,7 @@ use target::Target;
 pub use target::has_reader;
 
 /// What POSIX lets a pipe take whole or not at all (`PIPE_BUF` on Linux). The second half of a longer line could land in another writer's.
-pub const LINE_LIMIT: usize = 4096;
+pub const PIPE_LIMIT: usize = 4096;
 
 /// How often a writer looks whether another thread is done, and how long it sleeps between. That thread does not wait for a reader
 /// either, so this is enough, unless a disk below a redirected stderr hangs.
@@ -81,7 +81,7 @@ impl Stderr {
         let Some(mut output) = soon(&self.output) else { return 0 };
         let mut taken = 0;
         while taken < bytes.len() && output.put_rest() {
-            let piece = &bytes[taken..bytes.len().min(taken + LINE_LIMIT)];
+            let piece = &bytes[taken..bytes.len().min(taken + PIPE_LIMIT)];
             let end = piece.iter().rposition(|byte| *byte == b'\n').map_or(piece.len(), |at| at + 1);
             let length = output.target.write(&piece[..end]);
             taken += length;

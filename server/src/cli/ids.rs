@@ -18,9 +18,9 @@ const SHORT: usize = 8;
 const CHOSEN: usize = 24;
 /// The fewest characters that stand for an id.
 const LEAST: usize = 4;
-/// What stands before a whole id that no short form may be taken for.
+/// The mark before a whole id, so that it is not taken for a short form.
 const EXACT: char = '=';
-/// What stands before the end of a long id that people chose.
+/// The mark before the end of a long id that people chose.
 const CUT: char = '…';
 
 /// The ids of tasks, and those that sessions and records name as their task.

@@ -1,4 +1,4 @@
-//! Exit codes of the process (chain#commands), and how it ends at once.
+//! Exit codes of the process (chain#commands), and how it ends immediately.
 
 use std::process::exit;
 use std::time::Duration;
@@ -12,7 +12,7 @@ pub const FAILURE: u8 = 1;
 /// The start took too long.
 pub const STARTUP_TIMEOUT: u8 = 75;
 
-/// How long a process that ends at once may take over its last words.
+/// The longest that a process which ends immediately may take for its last line.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// Ends the process without draining it, after a line that says why. The end waits for nothing: the log may go to a disk that hangs.

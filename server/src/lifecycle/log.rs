@@ -1,4 +1,4 @@
-//! The log: one line on stderr for each event (chain#log-lines). A line that cannot be written at once is dropped and counted; the
+//! The log: one line on stderr for each event (chain#log-lines). A line that cannot be written immediately is dropped and counted; the
 //! log never stops the server and never touches stdout. While a thread has a transaction open, its lines wait for the end of that.
 
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::chain::redact::Redactor;
 use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
 use colibri_runtime::wire::midline::Midline;
-use colibri_stderr::{LINE_LIMIT, soon, stderr, told};
+use colibri_stderr::{PIPE_LIMIT, soon, stderr, told};
 use colibri_visible::printable;
 
 use crate::settings::log_level::LogLevel;
@@ -54,13 +54,13 @@ impl LogSink for Stderr {
     }
 }
 
-/// Returns the line, or as much of it as fits into [`LINE_LIMIT`]: the second half of a longer one could get lost or land in a reply.
+/// Returns the line, or as much of it as fits into [`PIPE_LIMIT`]: the second half of a longer one could get lost or land in a reply.
 fn whole_or_cut(line: &str) -> Cow<'_, str> {
     const MARK: &str = "…\n";
-    if line.len() <= LINE_LIMIT {
+    if line.len() <= PIPE_LIMIT {
         return Cow::Borrowed(line);
     }
-    let end = line.floor_char_boundary(LINE_LIMIT - MARK.len());
+    let end = line.floor_char_boundary(PIPE_LIMIT - MARK.len());
     Cow::Owned(format!("{}{MARK}", &line[..end]))
 }
 
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(whole_or_cut(&short), short);
         let long = format!("x{}\n", "é".repeat(3000));
         let cut = whole_or_cut(&long);
-        assert!(cut.len() <= LINE_LIMIT && cut.ends_with("é…\n"), "{}", cut.len());
+        assert!(cut.len() <= PIPE_LIMIT && cut.ends_with("é…\n"), "{}", cut.len());
     }
 
     #[test]

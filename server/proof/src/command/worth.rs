@@ -27,7 +27,7 @@ pub fn worth(root: Matched, subject: Subject, whole: bool) -> &'static str {
     }
 }
 
-/// Returns what stays unproven about a file all of whose checks pass, but for what no evidence can prove.
+/// Returns what stays unproven about a file all of whose checks pass, except for what no evidence can prove.
 pub fn left_open(given: Given, subject: Subject, whole: bool, head_hash: &str) -> Vec<String> {
     let root = match given.root {
         _ if given.signed => return Vec::new(),

@@ -16,7 +16,7 @@ use crate::postgres::watch::Watch;
 pub(super) enum Cover {
     /// All that was committed before it.
     All,
-    /// That is unknown, since the server has read its settings again meanwhile. Another mark tells.
+    /// Unknown, because the server read its settings again during the mark. Another mark decides.
     Unknown,
     /// It waited for no standby.
     OneServer,

@@ -1,7 +1,7 @@
 //! PostgreSQL behind the server's [`store`](crate::store). From opening a database to a committed call:
 //!
 //! 1. [`open`] connects, checks what the server must be (`probe`), and registers this process (`lease`).
-//! 2. `backend` is what stands behind the store. `batch` has the two flights of a batch, with the statements of `flight`, and `mark` what
+//! 2. `backend` implements the store. `batch` has the two flights of a batch, with the statements of `flight`, and `mark` what
 //!    makes them durable.
 //! 3. `link` connects. When a connection is lost, `recover` learns the outcome on another one, and `witness` tells whether the database
 //!    still has what this process has acknowledged; `note` is its file.

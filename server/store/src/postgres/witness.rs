@@ -17,7 +17,7 @@ pub(super) struct Witness {
     note: Option<(Board, Notes)>,
 }
 
-/// Why there is no witness.
+/// The reason why no witness was found.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WitnessError {
     /// The file.

@@ -13,7 +13,7 @@ use colibri_store::log::log_query::{
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
-/// A bar stands for the fewest of these seconds with which the span has at most [`MOST_BARS`].
+/// A bar covers the fewest of these seconds with which the span has at most [`MOST_BARS`].
 const SECONDS: [i64; 21] = [
     1,
     2,
@@ -74,7 +74,7 @@ pub(super) fn calls(look: &Look, since: &str) -> Result<Calls, Fault> {
     })
 }
 
-/// Returns how many seconds a bar stands for.
+/// Returns how many seconds a bar covers.
 fn step((from_ms, to_ms): (i64, i64)) -> i64 {
     let fits = |seconds: &i64| (to_ms - from_ms) / (seconds * 1_000) < MOST_BARS - 1;
     SECONDS.into_iter().find(fits).unwrap_or(SECONDS[SECONDS.len() - 1])
@@ -112,7 +112,7 @@ fn bars(
         (0..).map(|place| begin + place * step).take_while(|start| *start <= to_ms.max(from_ms)).collect();
     let mut bars = vec![Ends::default(); starts.len()];
     for calls in counted {
-        // What has no place of its own is in the last bar: the sum of the bars is that of the calls.
+        // A call without a bar counts in the last one: the sum of the bars is that of the calls.
         let rest = "2026-11-01T10:00:00.000Z".get(calls.time.len()..).unwrap_or_default();
         let ms = ms_of_rfc3339(&format!("{}{rest}", calls.time)).unwrap_or(to_ms);
         let place = starts.partition_point(|start| *start <= ms).saturating_sub(1);

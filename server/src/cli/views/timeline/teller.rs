@@ -107,7 +107,7 @@ impl<'a> Teller<'a> {
         let verb = match call.outcome.as_str() {
             "error" => "failed at",
             "domain_error" if wrapped && code == FOREIGN.tool_error.code => "failed at",
-            // The server asks for input, or goes on in a task.
+            // The server asks for input, or continues in a task.
             "domain_error" if wrapped => "did not finish",
             "aborted" => "did not finish",
             _ => "was refused",

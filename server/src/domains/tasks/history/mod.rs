@@ -131,7 +131,7 @@ pub(crate) fn event_of_call(db: &Db, task_id: &str, call: i64) -> Result<Option<
     }
 }
 
-/// Returns a task's title as an event left it; `None` if there is no such task. `event_no` 0 stands for the beginning.
+/// Returns a task's title as an event left it; `None` if there is no such task. `event_no` 0 means the beginning.
 ///
 /// # Errors
 /// Storage faults.

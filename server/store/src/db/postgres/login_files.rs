@@ -1,4 +1,4 @@
-//! Files that a URL names in place of its own parts: a password file (`passfile`), a service file (`service`), and a client's
+//! Files that a URL names instead of a value: a password file (`passfile`), a service file (`service`), and a client's
 //! certificate. (PostgreSQL manual, "The Password File", "The Connection Service File".) No error repeats a line of them.
 
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub(super) fn password(path: &Path, wanted: &Wanted<'_>) -> Result<String, Strin
     }
 }
 
-/// Splits a line at its colons; a backslash takes the next character as it is. The password may have colons of its own.
+/// Splits a line at its colons; a backslash takes the next character as it is. The password may contain colons.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut characters = line.chars();

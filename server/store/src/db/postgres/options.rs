@@ -15,7 +15,7 @@ const SET: [(&str, &str); 8] = [
     ("standard_conforming_strings", "on"),
     ("datestyle", "ISO, MDY"),
     ("extra_float_digits", "1"),
-    // A commit that did not wait for its standby is told by a warning alone.
+    // A commit that did not wait for its standby is reported by a warning alone.
     ("client_min_messages", "warning"),
     // A connection that is idle stays.
     ("idle_session_timeout", "0"),

@@ -1,6 +1,6 @@
 //! Parameters of a URL that are refused, each with what to do in its place.
 
-/// Parameters of libpq, of other clients, and of poolers' pages. A name that stands here may be repeated in an error.
+/// Parameters of libpq, of other clients, and of poolers' pages. An error may repeat a name of this list.
 pub(super) const REFUSED: [(&str, &str); 41] = [
     ("connect_timeout", "COLIBRI_DATABASE_CONNECT_TIMEOUT_MS sets it"),
     (

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// Settings of the whole server without which a mark promises nothing.
 pub(super) const DURABLE: [(&str, &str); 2] = [("fsync", "on"), ("full_page_writes", "on")];
-/// What stands between two values.
+/// The separator of two values.
 pub(super) const BETWEEN: char = '\u{1f}';
 
 /// What holds in a session since it is connected.

@@ -236,7 +236,7 @@ pub enum OpenError {
         /// The operating system's reason.
         reason: String,
     },
-    /// The files beside the database could not have their names.
+    /// The names of the files next to the database would be too long.
     #[error(
         "cannot open database {path}: its name has {bytes} bytes, and the files beside it need names that are {beside} bytes longer, \
          where the system allows {most}; give it a name of at most {} bytes", .most - .beside
@@ -246,7 +246,7 @@ pub enum OpenError {
         path: String,
         /// How long the file's name is.
         bytes: usize,
-        /// How much longer the longest name beside it is.
+        /// How much longer than the database's the longest of these names is.
         beside: usize,
         /// How long a name may be.
         most: usize,

@@ -1,6 +1,6 @@
-//! A reader that cannot share a database's log reads a private copy (store#read-only). SQLite shares a log through two files beside
+//! A reader that cannot share a database's log reads a private copy (store#read-only). SQLite shares a log through two files next to
 //! the database, which it must be able to create, or to read where a server has created them. Another user's folder, a read-only mount
-//! and a read-only medium refuse that. The copy lies in a temporary folder that this user alone can read.
+//! and a read-only medium refuse that. The copy is in a temporary folder that this user alone can read.
 //!
 //! A copy counts only if neither file was written to or replaced while it was made. The copied pair is then what a power cut at that
 //! moment would have left, from which SQLite reads every commit.
@@ -30,9 +30,9 @@ pub(crate) struct PrivateCopy {
     seen: Outside,
 }
 
-/// Why there is no copy.
+/// The reason why no copy was made.
 pub(crate) enum NotCopied {
-    /// A server has written to it meanwhile, or may have.
+    /// A server has written to it during the copy, or may have.
     Changed,
     /// It cannot be read.
     Source,
@@ -41,7 +41,7 @@ pub(crate) enum NotCopied {
 }
 
 impl PrivateCopy {
-    /// Returns the copied database file; its log, if it has one, lies beside it.
+    /// Returns the copied database file; its log, if it has one, is next to it.
     pub(crate) fn file(&self) -> &Path {
         &self.file
     }

@@ -128,9 +128,9 @@ fn admit(path: &Path, read_only: bool) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Checks that the files beside a database can have their names.
+/// Checks that the names of the files next to a database are not too long.
 fn fits(path: &Path) -> Result<(), OpenError> {
-    // Side files lie beside the file that a link leads to.
+    // Side files are next to the file that a link leads to.
     let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let name = |path: &Path| path.file_name().map_or(0, std::ffi::OsStr::len);
     let (bytes, longest) = (name(&file), name(&process::lock_path(&file, "")));
