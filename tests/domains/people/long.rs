@@ -406,7 +406,7 @@ mod terminal {
             assert!(shown.contains("verify: "), "{shown:?}");
             assert_eq!(screen(&shown), "", "{shown:?}");
         }
-        let mut dumb = (2..9).map(|part| held_up(&world, &[("TERM", "dumb")], part));
+        let mut dumb = (1..28).map(|part| held_up(&world, &[("TERM", "dumb")], part % 9 + 1));
         let shown = dumb.find_map(|(shown, working)| working.then_some(shown)).expect("one held up at work");
         assert_eq!(shown, "");
     }
@@ -415,13 +415,13 @@ mod terminal {
     fn people_66_ctrl_c_on_a_terminal_takes_the_bar_away_and_says_that_nothing_was_written() {
         let world = World::new();
         let whole = world.whole("verify", 0);
-        let ended = (2..9).map(|part| {
+        let ended = (1..28).map(|part| {
             let mut terminal = Pty::open(80, 24);
             let mut command = world.command("backup OUT", 1);
             let mut command = terminal.session(command.env("TERM", "xterm"));
             let mut child = command.spawn().unwrap();
             drop(command);
-            std::thread::sleep(whole * part / 10);
+            std::thread::sleep(whole * (part % 9 + 1) / 10);
             signal(&child, Signal::STOP);
             std::thread::sleep(Duration::from_millis(700));
             signal(&child, Signal::CONT);
@@ -446,7 +446,7 @@ mod terminal {
         let server = folder.start();
         let beside = launch().beside(&server);
         server.await_stderr("Phase 2 ready");
-        let short = (0..20).find_map(|_| {
+        for _ in 0..5 {
             let terminal = Pty::open(80, 24);
             let mut command = beside.command();
             command.arg("verify").env("TERM", "xterm");
@@ -455,11 +455,11 @@ mod terminal {
             let mut child = command.stdout(Stdio::null()).spawn().unwrap();
             drop(command);
             assert_eq!(wait(&mut child).code(), Some(0));
-            let short = began.elapsed() < Duration::from_millis(400);
+            let took = began.elapsed();
             let shown = terminal.closed();
-            short.then_some(shown)
-        });
-        assert_eq!(short.as_deref(), Some(""));
+            // A busy machine can make any command long, so the time says which of them were short.
+            assert!(shown.is_empty() || took >= Duration::from_millis(500), "{took:?}: {shown:?}");
+        }
         assert_eq!(server.finish().code(), 0);
     }
 }
