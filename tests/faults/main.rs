@@ -11,6 +11,8 @@ mod findings;
 mod fuzz_corpus;
 mod golden_databases;
 #[cfg(target_os = "linux")]
+mod lacking;
+#[cfg(target_os = "linux")]
 mod machines;
 #[cfg(target_os = "linux")]
 mod readers;

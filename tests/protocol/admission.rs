@@ -3,6 +3,7 @@
 use colibri::catalogue::{CATALOGUE, ToolId};
 use colibri::settings::mode::{Capabilities, Mode, ModeGate, capabilities_for, is_admitted};
 use colibri_runtime::chain::admission::Admission;
+use colibri_runtime::spec::Runs;
 use serde_json::{Value, json};
 
 fn denial(mode: Mode, tool: ToolId) -> Option<(Option<&'static str>, &'static str)> {
@@ -40,7 +41,11 @@ fn a_denial_names_tool_mode_capability_and_reason() {
 #[test]
 fn minimal_admits_the_tools_alone_that_need_no_store() {
     for tool in ToolId::ALL {
-        let expected = if tool.spec().is_free() { None } else { Some((None, "minimal_mode")) };
+        let expected = match tool.spec().runs {
+            Runs::Free { .. } => None,
+            Runs::Network { .. } => Some((Some("canDispatchExternalIO"), "minimal_mode")),
+            _ => Some((None, "minimal_mode")),
+        };
         assert_eq!(denial(Mode::Minimal, tool), expected, "{}", tool.name());
     }
 }

@@ -11,6 +11,7 @@ mod commands;
 mod configuration;
 mod database;
 mod findings;
+mod followed;
 mod lifecycle;
 mod modes;
 mod postgres;

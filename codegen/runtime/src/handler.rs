@@ -120,6 +120,21 @@ pub trait Context {
     fn is_rehearsal(&self) -> bool {
         false
     }
+
+    /// Takes what the call that just ran says beside its result. It goes to the caller alone: the log's hash of the reply does not
+    /// cover it.
+    fn take_notices(&mut self) -> Vec<Notice> {
+        Vec::new()
+    }
+}
+
+/// What a reply says beside its result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// Its code.
+    pub code: &'static str,
+    /// The message.
+    pub message: String,
 }
 
 /// What the chain tells the context about the call that is about to run, and about itself.

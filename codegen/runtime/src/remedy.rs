@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 pub struct NextCall {
     /// The tool.
     pub tool: &'static str,
+    /// The field of the error without whose value the call could not succeed.
+    pub only_if: Option<&'static str>,
     /// Its arguments.
     pub arguments: &'static [NextArgument],
     /// The arguments that only the caller can fill in, each with a hint.
@@ -48,8 +50,12 @@ pub struct Suggestion {
 }
 
 impl NextCall {
-    /// Fills in the call. A value that is null or absent leaves its argument out; `None` if the call needs that one.
+    /// Fills in the call. A value that is null or absent leaves its argument out; `None` if the call needs that one, or the field
+    /// that it depends on has no value.
     pub(crate) fn suggestion(&self, fields: &Map<String, Value>, given: &Value) -> Option<Suggestion> {
+        if self.only_if.is_some_and(|field| !fields.get(field).is_some_and(has_value)) {
+            return None;
+        }
         let mut arguments = Map::new();
         for argument in self.arguments {
             let value = match argument.value {
@@ -71,6 +77,18 @@ impl NextCall {
     }
 }
 
+/// Returns whether a field of an error says that there is something.
+fn has_value(field: &Value) -> bool {
+    match field {
+        Value::Null => false,
+        Value::Bool(value) => *value,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+    }
+}
+
 impl Suggestion {
     /// Returns the call as an error shows it.
     #[must_use]
@@ -87,6 +105,7 @@ impl Suggestion {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use serde_json::{Value, json};
 
     use super::{NextArgument, NextCall, Source};
@@ -97,6 +116,7 @@ mod tests {
 
     const CALL: NextCall = NextCall {
         tool: "note_find",
+        only_if: None,
         arguments: &[
             argument("id", Source::Field("note"), true),
             argument("tag", Source::Argument("tag"), false),
@@ -127,5 +147,20 @@ mod tests {
         assert_eq!(asked.map(|call| call["ask"]["tag"].clone()), Some(json!("a word")));
         assert_eq!(shown(&json!({ "note": null }), &json!({})), None);
         assert_eq!(shown(&json!({}), &json!({ "tag": "a" })), None);
+    }
+
+    #[test]
+    fn a_call_that_depends_on_a_field_needs_a_value_there() {
+        let call = NextCall { only_if: Some("left"), ..CALL };
+        let suggested = |left: Value| {
+            let fields = json!({ "note": 7, "left": left });
+            call.suggestion(fields.as_object().unwrap(), &json!({})).is_some()
+        };
+        for left in [json!(null), json!(false), json!(0), json!(""), json!([]), json!({})] {
+            assert!(!suggested(left.clone()), "{left}");
+        }
+        for left in [json!(true), json!(1), json!("a"), json!([null]), json!({ "a": 1 })] {
+            assert!(suggested(left.clone()), "{left}");
+        }
     }
 }

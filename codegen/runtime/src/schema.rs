@@ -1,6 +1,7 @@
 //! Static schema tables: what `colibri-codegen` turns every input and output schema into, and what
 //! [`crate::validate`] walks. All of it is data in the binary; nothing is parsed at run time.
 
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// A schema node: a shape, whether `null` is also accepted, and the message that replaces the
@@ -40,6 +41,31 @@ pub enum Shape {
     Record(&'static RecordRule),
     /// `anyOf` or `oneOf`.
     Union(&'static UnionRule),
+}
+
+impl Schema {
+    /// Adds the names of members and the words of lists, at any depth.
+    pub(crate) fn names(&self, names: &mut HashSet<&'static str>) {
+        match self.shape {
+            Shape::Enum(literals) => names.extend(literals.iter().filter_map(|literal| match literal {
+                Literal::String(word) => Some(*word),
+                Literal::Null | Literal::Boolean(_) | Literal::Integer(_) => None,
+            })),
+            Shape::Array(rule) => rule.items.names(names),
+            Shape::Object(rule) => rule.properties.iter().for_each(|property| {
+                names.insert(property.name);
+                property.schema.names(names);
+            }),
+            Shape::Record(rule) => rule.values.names(names),
+            Shape::Union(rule) => rule.branches.iter().for_each(|branch| branch.names(names)),
+            Shape::Any
+            | Shape::Null
+            | Shape::Boolean
+            | Shape::Integer(_)
+            | Shape::Number(_)
+            | Shape::String(_) => {}
+        }
+    }
 }
 
 /// A scalar of an `enum`.

@@ -1,5 +1,7 @@
 //! What the generated registry says of a catalogue: static data, one [`ToolSpec`] a tool.
 
+use std::collections::HashSet;
+
 use crate::schema::{CrossRule, Schema};
 
 /// How a tool's declared errors reach the client (chain#envelopes).
@@ -143,6 +145,61 @@ pub struct ChainCodes {
     pub store_commit_failed: &'static str,
     /// Message prefix: the server's second phase failed while the call waited.
     pub startup_failed: &'static str,
+    /// A notice: arguments held a secret of the server's.
+    pub arguments_redacted: &'static str,
+}
+
+/// The forms of the chain's messages, by role. `{name}` stands for a text of the call's; see [`fill`].
+#[derive(Debug, Clone, Copy)]
+pub struct ChainMessages {
+    /// Stage 2 refused the arguments: `{tool}`, `{problems}`.
+    pub invalid_params: &'static str,
+    /// Stage 3 could not write the enter row: `{reason}`.
+    pub audit_enter_failed: &'static str,
+    /// The mode does not admit the tool: `{tool}`, `{obstacle}`, `{mode}`.
+    pub not_admitted: &'static str,
+    /// The operator offers other toolsets only: `{tool}`, `{toolset}`.
+    pub not_in_toolset: &'static str,
+    /// No such tool: `{tool}`. `{name}` is the nearest name; without one, the text ends before its `;`.
+    pub unknown_tool: &'static str,
+    /// Audit row of a call whose process died.
+    pub process_aborted: &'static str,
+    /// Audit row of a network call cancelled in flight.
+    pub cancelled: &'static str,
+    /// A storage fault inside a handler: `{reason}`.
+    pub storage_failure: &'static str,
+    /// Effects and exit row could not be committed: `{reason}`.
+    pub store_commit_failed: &'static str,
+    /// The server's second phase failed while the call waited: `{reason}`.
+    pub startup_failed: &'static str,
+    /// Arguments held a secret of the server's: `{arguments}`. Empty if the catalogue has no such notice.
+    pub arguments_redacted: &'static str,
+}
+
+/// Returns a form with these texts in the places of their names. Other braces stay, and so do those of the texts.
+#[must_use]
+pub fn fill(form: &str, texts: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(form.len() + 64);
+    let mut rest = form;
+    while let Some(at) = rest.find('{') {
+        let (before, place) = rest.split_at(at);
+        filled.push_str(before);
+        let named = texts.iter().find_map(|(name, text)| {
+            Some((text, place.strip_prefix('{')?.strip_prefix(name)?.strip_prefix('}')?))
+        });
+        rest = match named {
+            Some((text, behind)) => {
+                filled.push_str(text);
+                behind
+            }
+            None => {
+                filled.push('{');
+                place.get(1..).unwrap_or_default()
+            }
+        };
+    }
+    filled.push_str(rest);
+    filled
 }
 
 /// A code that a row of a call to another server ends with.
@@ -158,7 +215,7 @@ impl ForeignCode {
     /// Returns the message with a text in the place of its name.
     #[must_use]
     pub fn with(&self, name: &str, text: &str) -> String {
-        self.message.replace(&format!("{{{name}}}"), text)
+        fill(self.message, &[(name, text)])
     }
 }
 
@@ -231,8 +288,52 @@ pub struct ToolsetSpec {
     pub title: &'static str,
     /// What its tools are for.
     pub description: &'static str,
-    /// What a client is told when the set is offered.
+    /// What a client is told of the work with its tools when the set is offered.
     pub instructions: Option<&'static str>,
+    /// What a client is told that holds for reading alone, too.
+    pub reading: Option<&'static str>,
+}
+
+/// What a client is told first where a setting of the server has a value (catalogue#announcements).
+#[derive(Debug)]
+pub struct Announcement {
+    /// The setting's name.
+    pub setting: &'static str,
+    /// Its value.
+    pub value: &'static str,
+    /// The text.
+    pub instructions: &'static str,
+    /// What of the other instructions holds then.
+    pub teaches: Teaches,
+}
+
+/// Which instructions a client is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Teaches {
+    /// All.
+    All,
+    /// The catalogue's own, and what the toolsets say of reading.
+    Reading,
+    /// None.
+    Nothing,
+}
+
+/// The form of what a reply says beside its result.
+#[derive(Debug, Clone, Copy)]
+pub struct NoticeForm {
+    /// Its code.
+    pub code: &'static str,
+    /// The form of its message.
+    pub message: &'static str,
+}
+
+/// What a catalogue holds its names to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// Every name that the protocol allows.
+    Open,
+    /// Lower-case letters, digits and `_`, not beginning with a digit, at most 64 characters.
+    House,
 }
 
 /// What a caller can do about the chain's own codes, by role.
@@ -256,6 +357,24 @@ pub struct ChainRemedies {
     pub startup_failed: &'static str,
 }
 
+impl CatalogueSpec {
+    /// Returns every name that the catalogue makes public: tools, codes, the members of inputs and outputs, the words of their lists.
+    #[must_use]
+    pub fn names(&self) -> HashSet<&'static str> {
+        let mut names: HashSet<&'static str> = self.toolsets.iter().map(|set| set.name).collect();
+        for tool in self.tools.iter().chain(self.operations) {
+            names.insert(tool.name);
+            names.extend(tool.codes);
+            let relaxed = tool.relaxed.map(|relaxed| relaxed.tool.input);
+            [Some(tool.input), Some(tool.output), relaxed]
+                .into_iter()
+                .flatten()
+                .for_each(|schema| schema.names(&mut names));
+        }
+        names
+    }
+}
+
 /// A whole catalogue.
 #[derive(Debug)]
 pub struct CatalogueSpec {
@@ -267,14 +386,20 @@ pub struct CatalogueSpec {
     pub version: &'static str,
     /// `instructions` of `initialize` and `server/discover`, before those of the toolsets that are offered.
     pub instructions: &'static str,
+    /// Which names its tools may have.
+    pub profile: Profile,
     /// Groups of tools that an operator can offer alone.
     pub toolsets: &'static [ToolsetSpec],
+    /// What clients are told first under settings of the server.
+    pub announcements: &'static [Announcement],
     /// The tools that clients see, in listing order.
     pub tools: &'static [ToolSpec],
     /// The operator's tools: run by commands of the server through the same stages, unknown to clients.
     pub operations: &'static [ToolSpec],
     /// The chain's codes.
     pub codes: ChainCodes,
+    /// The messages that go with them.
+    pub messages: ChainMessages,
     /// The remedies that go with them.
     pub remedies: ChainRemedies,
     /// The codes of calls to other servers, if the server records such calls.

@@ -14,7 +14,9 @@ use colibri_runtime::handler::{Dispatch, Dispatched, Failure, Fault, NetworkCall
 use colibri_runtime::kernel::{SystemClock, SystemIds};
 use colibri_runtime::schema::{Additional, ObjectRule, Schema, Shape};
 use colibri_runtime::serve::{Control, Finish, Serve};
-use colibri_runtime::spec::{CatalogueSpec, ChainCodes, ChainRemedies, Pattern, Runs, ToolSpec};
+use colibri_runtime::spec::{
+    CatalogueSpec, ChainCodes, ChainMessages, ChainRemedies, Pattern, Profile, Runs, ToolSpec,
+};
 use colibri_runtime::wire::frame::LINE_LIMIT;
 use colibri_runtime::{MemoryCx, MemoryStore};
 use serde_json::{Value, json};
@@ -51,7 +53,9 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
     title: "Test",
     version: "0.0.0",
     instructions: "",
+    profile: Profile::House,
     toolsets: &[],
+    announcements: &[],
     tools: &[tool("two", Runs::Network { at_a_time: 2 }), tool("one", Runs::Network { at_a_time: 1 })],
     operations: &[],
     codes: ChainCodes {
@@ -66,6 +70,20 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         storage_failure: WORD,
         store_commit_failed: WORD,
         startup_failed: WORD,
+        arguments_redacted: WORD,
+    },
+    messages: ChainMessages {
+        invalid_params: WORD,
+        audit_enter_failed: WORD,
+        not_admitted: WORD,
+        not_in_toolset: WORD,
+        unknown_tool: WORD,
+        process_aborted: WORD,
+        cancelled: WORD,
+        storage_failure: WORD,
+        store_commit_failed: WORD,
+        startup_failed: WORD,
+        arguments_redacted: WORD,
     },
     remedies: ChainRemedies {
         invalid_params: WORD,

@@ -20,6 +20,7 @@ pub mod schema;
 mod shared;
 mod source;
 pub(crate) mod suggest;
+mod told;
 mod varying;
 
 use std::fmt;
@@ -34,6 +35,7 @@ pub use model::*;
 pub use next_call::{NextCall, Source};
 pub(crate) use portable::{ANNOTATIONS, OF_TYPE};
 pub use source::{MAX_DEPTH, MAX_FILE_BYTES, SourceFile};
+pub use told::{Announcement, NoticeEntry, Teaches};
 pub use varying::Varying;
 
 /// A place in the catalogue: which file, and which node in it (JSON pointer, RFC 6901).

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Drift, Example, ForeignErrors, Hints, NextCall};
+use super::{Announcement, Drift, Example, ForeignErrors, Hints, NextCall, NoticeEntry};
 
 /// A JSON Schema as written in the catalogue: the portable subset, with `$ref: TypeName`.
 pub type SchemaValue = Map<String, Value>;
@@ -34,6 +34,12 @@ pub struct Head {
     /// Groups of tools that an operator can offer alone, in listing order. Without any, tools name none.
     #[serde(default)]
     pub toolsets: Vec<Toolset>,
+    /// What clients are told first under settings of the server. At most one of them holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub announcements: Vec<Announcement>,
+    /// What replies may say beside their result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<NoticeEntry>,
     /// The domains in listing order; each has a file `tools/<domain>.yaml`.
     pub domains: Vec<String>,
     /// The codes of the call chain, by role.
@@ -52,7 +58,8 @@ pub struct Head {
 impl Head {
     /// Returns what a client is told when every tool is offered: the head's instructions and those of each toolset, with an empty line between them.
     pub(crate) fn full_instructions(&self) -> String {
-        let parts = self.toolsets.iter().filter_map(|set| set.instructions.as_deref());
+        let parts = self.toolsets.iter().flat_map(|set| [&set.instructions, &set.reading]);
+        let parts = parts.filter_map(|part| part.as_deref());
         std::iter::once(self.instructions.as_str()).chain(parts).collect::<Vec<_>>().join("\n\n")
     }
 }
@@ -83,6 +90,9 @@ pub struct Toolset {
     /// What a client is told besides the head's instructions when the set is offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
+    /// What it is told after that, and also where writing is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<String>,
 }
 
 /// Limits of the catalogue.
@@ -135,6 +145,9 @@ pub struct ChainErrors {
     pub store_commit_failed: ChainError,
     /// Prefix: start-up failed.
     pub startup_failed: ChainError,
+    /// A notice beside a reply: a secret of the server's stood in the arguments. Without it there is no notice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments_redacted: Option<ChainError>,
 }
 
 impl ChainErrors {
@@ -152,14 +165,15 @@ impl ChainErrors {
             ("storage_failure", Some(&self.storage_failure)),
             ("store_commit_failed", Some(&self.store_commit_failed)),
             ("startup_failed", Some(&self.startup_failed)),
+            ("arguments_redacted", self.arguments_redacted.as_ref()),
         ];
         roles.into_iter().filter_map(|(role, error)| Some((role, error?)))
     }
 
-    /// The errors that carry a remedy, with the names of their roles. A handler error has the remedy of what failed, and the
-    /// other two roles stand in the audit record alone.
+    /// The errors that carry a remedy, with the names of their roles. A handler error has the remedy of what failed, a notice none, and
+    /// the other two roles stand in the audit record alone.
     pub(crate) fn remedied(&self) -> impl Iterator<Item = (&'static str, &ChainError)> {
-        let silent = ["handler_error", "process_aborted", "cancelled"];
+        let silent = ["handler_error", "process_aborted", "cancelled", "arguments_redacted"];
         self.roles().filter(move |(role, _)| !silent.contains(role))
     }
 }
@@ -171,7 +185,7 @@ impl ChainErrors {
 pub struct ChainError {
     /// The code.
     pub code: String,
-    /// The form of its message, for the reference.
+    /// The form of its message; `{name}` stands for a text of the call's. In `unknown_tool` it is read as the remedy is.
     pub message: String,
     /// When it is answered, for the reference.
     pub when: String,

@@ -12,6 +12,10 @@ use serde_json::{Map, Value};
 pub struct NextCall {
     /// The tool.
     pub tool: String,
+    /// A field of the error. Without a value there (null, false, zero, an empty text or list), the call could not succeed and is left
+    /// out.
+    #[serde(default, rename = "if", skip_serializing_if = "Option::is_none")]
+    pub only_if: Option<String>,
     /// Its arguments. A string that is exactly `{field}` or `{argument.name}` stands for the value of the error's field or of
     /// the call's argument; if that is null or absent, the argument is left out.
     #[serde(default)]

@@ -178,8 +178,10 @@ fn next_call(call: &NextCall, ir: &Ir<'_>) -> TokenStream {
         quote!(::colibri_runtime::remedy::NextArgument { name: #name, value: #value, needed: #needed })
     });
     let ask = call.ask.iter().map(|(name, hint)| quote!((#name, #hint)));
+    let only_if = call.only_if.as_ref().map_or_else(|| quote!(None), |field| quote!(Some(#field)));
     quote!(::colibri_runtime::remedy::NextCall {
         tool: #tool,
+        only_if: #only_if,
         arguments: &[#(#arguments),*],
         ask: &[#(#ask),*],
     })

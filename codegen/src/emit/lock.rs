@@ -44,6 +44,12 @@ fn value(ir: &Ir<'_>) -> Value {
     if let (false, Some(lock)) = (head.toolsets.is_empty(), lock.as_object_mut()) {
         lock.insert("toolsets".to_owned(), json!(head.toolsets));
     }
+    if let (false, Some(lock)) = (head.announcements.is_empty(), lock.as_object_mut()) {
+        lock.insert("announcements".to_owned(), json!(head.announcements));
+    }
+    if let (false, Some(lock)) = (head.notices.is_empty(), lock.as_object_mut()) {
+        lock.insert("notices".to_owned(), json!(head.notices));
+    }
     lock
 }
 
@@ -53,6 +59,7 @@ fn answered(role: &str) -> &'static str {
         "unknown_tool" => "JSON-RPC error -32602",
         "process_aborted" | "cancelled" => "audit record",
         "storage_failure" | "store_commit_failed" | "startup_failed" => "prefix of a result's message",
+        "arguments_redacted" => "a text behind the result",
         _ => "result",
     }
 }

@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::doc;
 use super::tables::{self, Tables};
-use crate::catalogue::{Envelope, ErrorPattern, Hints, Runs, Toolset};
+use crate::catalogue::{
+    Announcement, Envelope, ErrorPattern, Hints, NoticeEntry, Profile, Runs, Teaches, Toolset,
+};
 use crate::ir::names::{ident, screaming};
 use crate::ir::publish::envelope;
 use crate::ir::schema::Schema;
@@ -36,8 +38,13 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
     let head = ir.head;
     let (name, title, version, instructions) = (&head.name, &head.title, &head.version, &head.instructions);
     let toolsets = head.toolsets.iter().map(toolset);
-    let (codes, remedies) = (chain_codes(ir), chain_remedies(ir));
-    let ids = tool_ids(ir);
+    let (codes, messages, remedies) = (chain_codes(ir), chain_messages(ir), chain_remedies(ir));
+    let announcements = head.announcements.iter().map(announcement);
+    let profile = match head.profile {
+        Profile::Open => quote!(Profile::Open),
+        Profile::House => quote!(Profile::House),
+    };
+    let (ids, notices) = (tool_ids(ir), notices(ir));
     let Foreign { table, export, member } = foreign(ir);
     quote! {
         pub use registry::CATALOGUE;
@@ -48,7 +55,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
         mod registry {
             use ::colibri_runtime::schema::*;
             use ::colibri_runtime::spec::{
-                CatalogueSpec, ChainCodes, ChainRemedies, ForeignCode, ForeignCodes, Pattern as ErrorPattern, Relaxation, Runs, ToolSpec, ToolsetSpec,
+                Announcement, CatalogueSpec, ChainCodes, ChainMessages, ChainRemedies, ForeignCode, ForeignCodes, Pattern as ErrorPattern, Profile, Relaxation, Runs, Teaches, ToolSpec, ToolsetSpec,
             };
 
             #patterns
@@ -61,15 +68,19 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
                 title: #title,
                 version: #version,
                 instructions: #instructions,
+                profile: #profile,
                 toolsets: &[#(#toolsets),*],
+                announcements: &[#(#announcements),*],
                 tools: &[#(#listed),*],
                 operations: &[#(#operations),*],
                 codes: #codes,
+                messages: #messages,
                 remedies: #remedies,
                 foreign: #member,
             };
         }
 
+        #notices
         #ids
     }
 }
@@ -195,9 +206,41 @@ fn spec(
 
 fn toolset(set: &Toolset) -> TokenStream {
     let (name, title, description) = (&set.name, &set.title, &set.description);
-    let instructions = optional(set.instructions.as_ref());
+    let (instructions, reading) = (optional(set.instructions.as_ref()), optional(set.reading.as_ref()));
     quote! {
-        ToolsetSpec { name: #name, title: #title, description: #description, instructions: #instructions }
+        ToolsetSpec { name: #name, title: #title, description: #description, instructions: #instructions, reading: #reading }
+    }
+}
+
+fn announcement(told: &Announcement) -> TokenStream {
+    let Announcement { setting, value, instructions, teaches } = told;
+    let teaches = match teaches {
+        Teaches::All => quote!(Teaches::All),
+        Teaches::Reading => quote!(Teaches::Reading),
+        Teaches::Nothing => quote!(Teaches::Nothing),
+    };
+    quote!(Announcement { setting: #setting, value: #value, instructions: #instructions, teaches: #teaches })
+}
+
+/// The forms of what replies may say beside their result, by code.
+fn notices(ir: &Ir<'_>) -> TokenStream {
+    if ir.head.notices.is_empty() {
+        return TokenStream::new();
+    }
+    let forms = ir.head.notices.iter().map(|notice| {
+        let (name, NoticeEntry { code, message, when }) = (ident(&notice.code), notice);
+        quote! {
+            #[doc = #when]
+            pub const #name: NoticeForm = NoticeForm { code: #code, message: #message };
+        }
+    });
+    quote! {
+        /// What replies may say beside their result.
+        pub mod notices {
+            use ::colibri_runtime::spec::NoticeForm;
+
+            #(#forms)*
+        }
     }
 }
 
@@ -214,7 +257,22 @@ fn chain_codes(ir: &Ir<'_>) -> TokenStream {
     // Without toolsets nothing ever answers it.
     let missing = chain.not_in_toolset.is_none().then_some(&chain.not_admitted.code);
     let entries = entries.chain(missing.map(|code| quote!(not_in_toolset: #code)));
+    let silent = chain.arguments_redacted.is_none().then(|| quote!(arguments_redacted: ""));
+    let entries = entries.chain(silent);
     quote!(ChainCodes { #(#entries),* })
+}
+
+/// The messages but that of a handler error, which is the handler's.
+fn chain_messages(ir: &Ir<'_>) -> TokenStream {
+    let chain = &ir.head.chain;
+    let entries = chain.roles().filter(|(role, _)| *role != "handler_error").map(|(role, error)| {
+        let (role, message) = (ident(role), &error.message);
+        quote!(#role: #message)
+    });
+    let unused = chain.not_in_toolset.is_none().then(|| quote!(not_in_toolset: ""));
+    let silent = chain.arguments_redacted.is_none().then(|| quote!(arguments_redacted: ""));
+    let entries = entries.chain(unused).chain(silent);
+    quote!(ChainMessages { #(#entries),* })
 }
 
 fn chain_remedies(ir: &Ir<'_>) -> TokenStream {

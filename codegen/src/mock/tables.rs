@@ -1,7 +1,9 @@
 //! The tables that generated code holds as static data, made in memory. They are never freed: the process serves until it ends.
 
 use colibri_runtime::schema as table;
-use colibri_runtime::spec::{CatalogueSpec, ChainCodes, ChainRemedies, Pattern, Runs, ToolSpec, ToolsetSpec};
+use colibri_runtime::spec::{
+    CatalogueSpec, ChainCodes, ChainMessages, ChainRemedies, Pattern, Profile, Runs, ToolSpec, ToolsetSpec,
+};
 use serde_json::Value;
 
 use crate::catalogue::{ChainError, Envelope, ErrorPattern, Rule};
@@ -30,6 +32,7 @@ pub fn catalogue(ir: &Ir<'_>) -> &'static CatalogueSpec {
         title: kept(&set.title),
         description: kept(&set.description),
         instructions: set.instructions.as_deref().map(kept),
+        reading: set.reading.as_deref().map(kept),
     });
     let tools = ir.domains.iter().flat_map(|domain| {
         let listed = domain.tools.iter().filter(|tool| !tool.is_operation());
@@ -40,10 +43,13 @@ pub fn catalogue(ir: &Ir<'_>) -> &'static CatalogueSpec {
         title: kept(&head.title),
         version: kept(&head.version),
         instructions: kept(&head.instructions),
+        profile: Profile::Open,
         toolsets: all_stay(toolsets),
+        announcements: &[],
         tools: all_stay(tools),
         operations: &[],
         codes: codes(ir),
+        messages: messages(ir),
         remedies: remedies(ir),
         foreign: None,
     })
@@ -88,6 +94,25 @@ fn codes(ir: &Ir<'_>) -> ChainCodes {
         storage_failure: code(&chain.storage_failure),
         store_commit_failed: code(&chain.store_commit_failed),
         startup_failed: code(&chain.startup_failed),
+        arguments_redacted: chain.arguments_redacted.as_ref().map_or("", code),
+    }
+}
+
+fn messages(ir: &Ir<'_>) -> ChainMessages {
+    let chain = &ir.head.chain;
+    let message = |error: &ChainError| kept(&error.message);
+    ChainMessages {
+        invalid_params: message(&chain.invalid_params),
+        audit_enter_failed: message(&chain.audit_enter_failed),
+        not_admitted: message(&chain.not_admitted),
+        not_in_toolset: chain.not_in_toolset.as_ref().map_or("", message),
+        unknown_tool: message(&chain.unknown_tool),
+        process_aborted: message(&chain.process_aborted),
+        cancelled: message(&chain.cancelled),
+        storage_failure: message(&chain.storage_failure),
+        store_commit_failed: message(&chain.store_commit_failed),
+        startup_failed: message(&chain.startup_failed),
+        arguments_redacted: chain.arguments_redacted.as_ref().map_or("", message),
     }
 }
 

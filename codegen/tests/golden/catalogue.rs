@@ -567,6 +567,7 @@ impl ::colibri_runtime::handler::ToolError for ShapeDrawError {
                 &[
                     ::colibri_runtime::remedy::NextCall {
                         tool: "place_fetch",
+                        only_if: None,
                         arguments: &[
                             ::colibri_runtime::remedy::NextArgument {
                                 name: "name",
@@ -578,6 +579,7 @@ impl ::colibri_runtime::handler::ToolError for ShapeDrawError {
                     },
                     ::colibri_runtime::remedy::NextCall {
                         tool: "shape_draw",
+                        only_if: None,
                         arguments: &[
                             ::colibri_runtime::remedy::NextArgument {
                                 name: "kind",
@@ -820,6 +822,7 @@ impl ::colibri_runtime::handler::ToolError for RecordGetError {
                 &[
                     ::colibri_runtime::remedy::NextCall {
                         tool: "record_fetch",
+                        only_if: None,
                         arguments: &[
                             ::colibri_runtime::remedy::NextArgument {
                                 name: "key",
@@ -1134,8 +1137,9 @@ pub use registry::FOREIGN;
 mod registry {
     use ::colibri_runtime::schema::*;
     use ::colibri_runtime::spec::{
-        CatalogueSpec, ChainCodes, ChainRemedies, ForeignCode, ForeignCodes,
-        Pattern as ErrorPattern, Relaxation, Runs, ToolSpec, ToolsetSpec,
+        Announcement, CatalogueSpec, ChainCodes, ChainMessages, ChainRemedies,
+        ForeignCode, ForeignCodes, Pattern as ErrorPattern, Profile, Relaxation, Runs,
+        Teaches, ToolSpec, ToolsetSpec,
     };
     static PATTERN_0: Pattern = Pattern::new("^[0-9a-f]{64}$");
     static PATTERN_1: Pattern = Pattern::new("^a");
@@ -1970,20 +1974,24 @@ mod registry {
         title: "Golden",
         version: "1.2.3",
         instructions: "A catalogue that exists to be compiled.",
+        profile: Profile::House,
         toolsets: &[
             ToolsetSpec {
                 name: "forms",
                 title: "Forms",
                 description: "Every form of schema.",
                 instructions: Some("1. Look at a shape.\n2. Take it."),
+                reading: None,
             },
             ToolsetSpec {
                 name: "ground",
                 title: "Ground",
                 description: "Every kind of tool.",
                 instructions: None,
+                reading: None,
             },
         ],
+        announcements: &[],
         tools: &[
             ToolSpec {
                 name: "shape_draw",
@@ -2129,6 +2137,20 @@ mod registry {
             storage_failure: "STORAGE_FAILURE",
             store_commit_failed: "STORE_COMMIT_FAILED",
             startup_failed: "STARTUP_FAILED",
+            arguments_redacted: "",
+        },
+        messages: ChainMessages {
+            invalid_params: "Invalid parameters for {tool}: {problems}",
+            audit_enter_failed: "the call could not be entered in the audit log, so it was not run: {reason}",
+            not_admitted: "Tool {tool} is not admitted in mode {mode}",
+            not_in_toolset: "Tool {tool} is switched off with the toolset {toolset}",
+            unknown_tool: "Unknown tool: {tool}; did you mean {name}?",
+            process_aborted: "process ended before audit exit",
+            cancelled: "cancelled by the client",
+            storage_failure: "STORAGE_FAILURE: {reason}",
+            store_commit_failed: "STORE_COMMIT_FAILED: {reason}",
+            startup_failed: "STARTUP_FAILED: {reason}",
+            arguments_redacted: "",
         },
         remedies: ChainRemedies {
             invalid_params: "Correct the named arguments and call again.",

@@ -153,6 +153,11 @@ impl History {
         self.epoch
     }
 
+    /// Returns whether votes of the sender count: it is a member of the committee.
+    pub fn counts(&self, sender: &SenderId) -> bool {
+        self.committee.contains(sender)
+    }
+
     /// Checks whether the sender has voted explicitly on the tuple, with any vote type.
     pub fn has_voted(&self, sender: &SenderId, group: &VoteGroup) -> bool {
         self.explicit.contains(&(*sender, *group))

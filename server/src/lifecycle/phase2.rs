@@ -116,7 +116,11 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(ServerStore<Par
     let boot_id = process::boot_id(phase2.config.session_id.as_deref(), &mut *(phase2.ids)());
     let opened = phase2.open_database(&boot_id)?;
     if opened.aborted() > 0 {
-        let line = format!("[Startup] {} calls of processes that have died were closed", opened.aborted());
+        let calls = match opened.aborted() {
+            1 => "1 call of a process that has died was closed".to_owned(),
+            calls => format!("{calls} calls of processes that have died were closed"),
+        };
+        let line = format!("[Startup] {calls}");
         log.write(Level::Warn, &line);
     }
     for warning in opened.warnings() {

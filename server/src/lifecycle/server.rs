@@ -29,7 +29,7 @@ use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, System
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::{Config, load_config};
 use crate::settings::mode::{Mode, ModeGate, capabilities_for, is_admitted, is_listed};
-use crate::settings::toolsets::ToolsetGate;
+use crate::settings::toolsets::{ToolsetGate, offered};
 use crate::tools::cx::{Cx, Parts};
 use colibri_store::AuditFacts;
 use colibri_store::ServerStore;
@@ -88,7 +88,7 @@ pub fn create_server<D: Dispatch<Cx>>(
         config.skills_root.clone_from(root);
         config.skills_root_is_set = true;
     }
-    let redactor = Redactor::new(config.secrets());
+    let redactor = Redactor::new(config.secrets()).sparing(catalogue.names());
     let log =
         options.log.clone().unwrap_or_else(|| Arc::new(Logger::stderr(config.log_level, redactor.clone())));
     for warning in warnings {
@@ -152,9 +152,10 @@ fn configure<D: Dispatch<Cx>>(
     catalogue: &CatalogueSpec,
 ) {
     // Before the mode: what is switched off stays so in every mode.
-    chain.add_admission(Box::new(ToolsetGate::new(config.tools.clone(), config.mode, catalogue)));
+    let offered = offered(&config.tools, config.mode, catalogue);
+    chain.add_admission(Box::new(ToolsetGate::new(offered.clone(), config.mode, catalogue)));
     chain.add_admission(Box::new(ModeGate::new(config.mode, catalogue)));
-    chain.set_selection(config.tools.clone());
+    chain.set_selection(offered);
     // Every catalogue of a server with a log has this operation.
     chain.set_introduction(ToolId::CallerBegin.name());
     if !capabilities_for(config.mode).write_database {
@@ -186,7 +187,8 @@ fn first_sink(choice: AuditChoice, mode: Mode) -> Audit {
 
 fn first_facts(config: &Config, registry: &Registry, version: &str, options: &Options) -> SystemFacts {
     let skipped = config.mode == Mode::Minimal;
-    let offered = || registry.tools().iter().filter(|tool| config.tools.holds(tool));
+    let selection = offered(&config.tools, config.mode, registry.catalogue());
+    let offered = || registry.tools().iter().filter(|tool| selection.holds(tool));
     SystemFacts {
         version: version.to_owned(),
         boot_start_ms: options.boot_start_ms.unwrap_or_else(|| options.clock.monotonic_ms()),

@@ -119,8 +119,12 @@ impl Config {
     /// Returns the current value of a setting that chooses between words; `None` for every other name. The catalogue
     /// may name such a setting (catalogue#relaxed).
     pub fn word(&self, name: &str) -> Option<&'static str> {
-        let key = &keys::TRAIL_SESSION_POLICY;
-        (key.name == name).then(|| key.rule.word(&self.trail_session_policy)).flatten()
+        let policy = &keys::TRAIL_SESSION_POLICY;
+        match name {
+            _ if name == policy.name => policy.rule.word(&self.trail_session_policy),
+            _ if name == keys::MODE.name => Some(self.mode.as_str()),
+            _ => None,
+        }
     }
 
     /// Returns the values that no reply, row or log line may show (chain#redaction), without surrounding spaces,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use colibri_runtime::chain::admission::{self, Admission};
-use colibri_runtime::spec::{CatalogueSpec, ToolSpec};
+use colibri_runtime::spec::{CatalogueSpec, Runs, ToolSpec, fill};
 use serde_json::{Map, json};
 
 use super::environment::Environment;
@@ -85,6 +85,9 @@ pub struct Denial {
 /// # Errors
 /// The reason for the denial.
 pub const fn is_admitted(mode: Mode, tool: &ToolSpec) -> Result<(), Denial> {
+    if matches!(mode, Mode::Minimal) && matches!(tool.runs, Runs::Network { .. }) {
+        return Err(Denial { required_capability: Some("canDispatchExternalIO"), reason: "minimal_mode" });
+    }
     if matches!(mode, Mode::Minimal) && !tool.is_free() {
         return Err(Denial { required_capability: None, reason: "minimal_mode" });
     }
@@ -94,12 +97,10 @@ pub const fn is_admitted(mode: Mode, tool: &ToolSpec) -> Result<(), Denial> {
     Ok(())
 }
 
-/// Returns whether `tools/list` shows the tool in that mode.
-///
-/// READONLY lists the tools that it admits. MINIMAL lists all tools, because the consensus and router tools are
-/// listed in every mode (chain#modes): it probes the operator's server and is not a smaller server.
+/// Returns whether `tools/list` shows the tool in that mode: it does unless no call of it could succeed (chain#modes).
 pub(crate) const fn is_listed(mode: Mode, tool: &ToolSpec) -> bool {
-    matches!(mode, Mode::Minimal) || is_admitted(mode, tool).is_ok()
+    let reaches = !matches!(tool.runs, Runs::Network { .. }) || capabilities_for(mode).dispatch_external_io;
+    reaches && is_admitted(mode, tool).is_ok()
 }
 
 /// Stage 1's check of a server that runs in one mode (chain#admission).
@@ -107,13 +108,15 @@ pub(crate) const fn is_listed(mode: Mode, tool: &ToolSpec) -> bool {
 pub struct ModeGate {
     mode: Mode,
     code: &'static str,
+    message: &'static str,
     remedy: &'static str,
 }
 
 impl ModeGate {
-    /// Makes the check for a mode; the code and the remedy of its denials are the catalogue's.
+    /// Makes the check for a mode; the words of its denials are the catalogue's.
     pub const fn new(mode: Mode, catalogue: &CatalogueSpec) -> Self {
-        Self { mode, code: catalogue.codes.not_admitted, remedy: catalogue.remedies.not_admitted }
+        let (code, message) = (catalogue.codes.not_admitted, catalogue.messages.not_admitted);
+        Self { mode, code, message, remedy: catalogue.remedies.not_admitted }
     }
 }
 
@@ -126,11 +129,13 @@ impl Admission for ModeGate {
             details.insert("required_capability".to_owned(), json!(denial.required_capability));
             details.insert("reason".to_owned(), json!(denial.reason));
             details.insert("remedy".to_owned(), json!(self.remedy));
-            let obstacle = match denial.required_capability {
-                Some(_) => "writes",
-                None => "needs a database",
+            let obstacle = match (denial.required_capability, tool.runs) {
+                (_, Runs::Network { .. }) => "asks other machines",
+                (Some(_), _) => "writes",
+                (None, _) => "needs a database",
             };
-            let message = format!("Tool {} {obstacle}, and the server's mode is {}", tool.name, self.mode);
+            let mode = self.mode.as_str();
+            let message = fill(self.message, &[("tool", tool.name), ("obstacle", obstacle), ("mode", mode)]);
             admission::Denial { code: self.code, message, details }
         })
     }

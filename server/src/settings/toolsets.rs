@@ -2,11 +2,26 @@
 
 use colibri_runtime::chain::admission::{Admission, Denial};
 use colibri_runtime::chain::selection::Selection;
-use colibri_runtime::spec::{CatalogueSpec, ToolSpec};
+use colibri_runtime::spec::{CatalogueSpec, ToolSpec, fill};
 use serde_json::{Map, Value, json};
 
 use super::keys;
 use super::mode::Mode;
+
+/// Returns what a server offers in that mode. MINIMAL is for the tools that answer while a server starts, so it offers those with any
+/// choice of the operator.
+pub(crate) fn offered(chosen: &Selection, mode: Mode, catalogue: &CatalogueSpec) -> Selection {
+    match (mode, chosen) {
+        (Mode::Minimal, Selection::Only { toolsets, tools }) => {
+            let early = catalogue.tools.iter().filter(|tool| tool.early).map(|tool| tool.name);
+            Selection::Only {
+                toolsets: toolsets.clone(),
+                tools: tools.iter().copied().chain(early).collect(),
+            }
+        }
+        _ => chosen.clone(),
+    }
+}
 
 /// Stage 1's check of a server that offers some of its tools.
 #[derive(Debug)]
@@ -14,14 +29,15 @@ pub(crate) struct ToolsetGate {
     selection: Selection,
     mode: Mode,
     code: &'static str,
+    message: &'static str,
     remedy: &'static str,
 }
 
 impl ToolsetGate {
-    /// Makes the check for a selection; the code and the remedy of its denials are the catalogue's.
+    /// Makes the check for a selection; the words of its denials are the catalogue's.
     pub const fn new(selection: Selection, mode: Mode, catalogue: &CatalogueSpec) -> Self {
-        let (code, remedy) = (catalogue.codes.not_in_toolset, catalogue.remedies.not_in_toolset);
-        Self { selection, mode, code, remedy }
+        let (code, message) = (catalogue.codes.not_in_toolset, catalogue.messages.not_in_toolset);
+        Self { selection, mode, code, message, remedy: catalogue.remedies.not_in_toolset }
     }
 }
 
@@ -32,10 +48,8 @@ impl Admission for ToolsetGate {
             return Ok(());
         }
         let (name, toolset, setting) = (tool.name, tool.toolset, keys::TOOLS.name);
-        let message = format!(
-            "Tool {name} is switched off: {setting} leaves out the toolset {}",
-            toolset.unwrap_or("of this tool")
-        );
+        let left_out = toolset.unwrap_or("of this tool");
+        let message = fill(self.message, &[("tool", name), ("toolset", left_out), ("setting", setting)]);
         let details: [(&str, Value); 7] = [
             ("tool", json!(name)),
             ("mode", json!(self.mode.as_str())),

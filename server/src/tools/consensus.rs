@@ -6,7 +6,7 @@ use crate::catalogue::{
     ConsensusFinalityError, ConsensusFinalityInput, ConsensusFinalityOutput, ConsensusFinalityOutputLevel,
     ConsensusGossipError, ConsensusGossipInput, ConsensusGossipOutput, ConsensusProposeError,
     ConsensusProposeInput, ConsensusProposeOutput, ConsensusTools, ConsensusVoteError, ConsensusVoteInput,
-    ConsensusVoteInputVoteVoteType, ConsensusVoteOutput, VrfEvalError, VrfEvalInput, VrfEvalOutput,
+    ConsensusVoteInputVoteVoteType, ConsensusVoteOutput, VrfEvalError, VrfEvalInput, VrfEvalOutput, notices,
 };
 use crate::domains::consensus::errors::Refusal;
 use crate::domains::consensus::node_key::node_key;
@@ -100,7 +100,9 @@ impl ConsensusTools<Cx> for Domains {
         };
         let (round_id, level) =
             consensus.on_rounds(cx, |service, rounds| service.propose(rounds, &proposal))?;
-        cx.set_subject(&round_id.to_string());
+        let named = round_id.to_string();
+        cx.set_subject(&named);
+        tell_memory(cx, &named);
         Ok(proposed(round_id, level))
     }
 
@@ -128,8 +130,12 @@ impl ConsensusTools<Cx> for Domains {
             signer: &signer,
             sequence_no: cx.sequence_no(),
         };
-        let (seq, vote) = consensus.on_rounds(cx, |service, rounds| service.vote(rounds, &ballot))?;
+        let (seq, vote, counts) = consensus.on_rounds(cx, |service, rounds| service.vote(rounds, &ballot))?;
         cx.set_subject(&seq.to_string());
+        if !counts {
+            cx.notify(notices::VOTE_NOT_COUNTED, &[("round_id", &input.round_id)]);
+        }
+        tell_memory(cx, &input.round_id);
         Ok(voted(&vote.signature))
     }
 
@@ -175,6 +181,13 @@ impl ConsensusTools<Cx> for Domains {
             output_hex: hex::encode(&evaluated.output),
             proof_hex: hex::encode(&evaluated.proof),
         })
+    }
+}
+
+/// Says of a round that it is in this process's memory alone, where the database is not written.
+fn tell_memory(cx: &mut Cx, round_id: &str) {
+    if !capabilities_for(cx.parts.config.mode).write_database {
+        cx.notify(notices::ROUND_NOT_STORED, &[("round_id", round_id)]);
     }
 }
 

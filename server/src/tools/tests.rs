@@ -154,3 +154,12 @@ fn an_embedders_own_sink_is_called_custom() {
         assert_eq!(health(&mut cx)["middleware"]["audit_sink"], shown);
     }
 }
+
+/// The store closes such rows before it knows a catalogue.
+#[test]
+fn the_row_of_a_dead_process_has_the_catalogues_message() {
+    assert_eq!(
+        colibri_store::log::rows::ABORTED_MESSAGE,
+        crate::catalogue::CATALOGUE.messages.process_aborted
+    );
+}

@@ -155,7 +155,7 @@ impl Report {
 /// this one; SQLite's must see the same moment.
 ///
 /// # Errors
-/// [`Stop::Interrupted`]. Data that cannot be read is a finding; a lost connection is not.
+/// [`Stop::Interrupted`]. Data that cannot be read is a finding; a lost connection is not, nor what the machine lacks.
 pub fn verify(
     db: &Db,
     beside: Option<Db>,
@@ -187,7 +187,10 @@ fn verify_file(
     }
     thread::scope(|scope| {
         let integrity = beside.zip(shape.as_ref().ok());
-        let integrity = integrity.map(|(beside, shape)| scope.spawn(move || inspect::sanity(&beside, shape)));
+        // Without a thread the check runs here.
+        let integrity = integrity.and_then(|(beside, shape)| {
+            thread::Builder::new().spawn_scoped(scope, move || inspect::sanity(&beside, shape)).ok()
+        });
         run_all(db, options, progress, |run| {
             schema::check(run, &shape, expected, |db, shape| {
                 integrity.map_or_else(|| inspect::sanity(db, shape), join)

@@ -3,9 +3,10 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use colibri_runtime::handler::{CallStatus, Context, Fault};
+use colibri_runtime::handler::{CallStatus, Context, Fault, Notice};
 use colibri_runtime::kernel::{Clock, Ids, rfc3339_ms};
 use colibri_runtime::progress::Progress;
+use colibri_runtime::spec::{NoticeForm, fill};
 use zeroize::Zeroizing;
 
 use crate::callers;
@@ -46,6 +47,8 @@ pub struct Cx<P> {
     pub(crate) subject: Option<String>,
     /// See [`Cx::rehearse`].
     rehearsal: bool,
+    /// See [`Cx::notify`].
+    notices: Vec<Notice>,
     /// This process's name in the log; empty without a log.
     pub(crate) boot_id: String,
     /// The last caller that this process has stored: the call that stored it, and its number.
@@ -73,6 +76,7 @@ impl<P> Cx<P> {
             progress: Progress::default(),
             subject: None,
             rehearsal: false,
+            notices: Vec::new(),
             boot_id: String::new(),
             last_caller: Cell::new(None),
             parts,
@@ -166,6 +170,11 @@ impl<P> Cx<P> {
         self.rehearsal = true;
     }
 
+    /// Says something beside the call's result. It goes to the caller alone: the log's hash of the reply does not cover it.
+    pub fn notify(&mut self, form: NoticeForm, texts: &[(&str, &str)]) {
+        self.notices.push(Notice { code: form.code, message: fill(form.message, texts) });
+    }
+
     /// Returns where the running call reports how far it is.
     pub fn progress(&self) -> &Progress {
         &self.progress
@@ -190,6 +199,11 @@ impl<P: Parts> Context for Cx<P> {
         self.status = call;
         self.subject = None;
         self.rehearsal = false;
+        self.notices.clear();
+    }
+
+    fn take_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.notices)
     }
 
     fn is_rehearsal(&self) -> bool {

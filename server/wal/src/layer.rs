@@ -13,8 +13,8 @@ use rusqlite::ffi::{
     SQLITE_CONFIG_STMTJRNL_SPILL, SQLITE_ERROR, SQLITE_FCNTL_DATA_VERSION, SQLITE_IOERR_CLOSE,
     SQLITE_IOERR_FSTAT, SQLITE_IOERR_FSYNC, SQLITE_IOERR_READ, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE,
     SQLITE_NOTFOUND, SQLITE_OK, SQLITE_OPEN_WAL, sqlite3_config, sqlite3_file, sqlite3_file_control,
-    sqlite3_hard_heap_limit64, sqlite3_int64, sqlite3_io_methods, sqlite3_vfs, sqlite3_vfs_find,
-    sqlite3_vfs_register, sqlite3_wal_checkpoint_v2,
+    sqlite3_hard_heap_limit64, sqlite3_int64, sqlite3_io_methods, sqlite3_memory_highwater, sqlite3_vfs,
+    sqlite3_vfs_find, sqlite3_vfs_register, sqlite3_wal_checkpoint_v2,
 };
 
 use crate::frames;
@@ -114,6 +114,12 @@ pub fn bound_heap(bytes: i64) -> bool {
         let _former = unsafe { sqlite3_hard_heap_limit64(bytes) };
     }
     counts
+}
+
+/// Returns the most bytes that SQLite has had at a time in this process. Zero unless [`bound_heap`] has made it count.
+pub fn heap_peak() -> i64 {
+    // SAFETY: the number of an unchanged high-water mark comes out; nothing goes in that SQLite keeps.
+    unsafe { sqlite3_memory_highwater(0) }
 }
 
 /// The layer below.

@@ -1,6 +1,6 @@
 //! What the server needs of SQLite below its SQL: a file layer that writes the log frames of a commit in one piece,
-//! [`data_version`], which shows whether another connection has written, [`checkpoint`], which copies the log, and [`bound_heap`] for
-//! commands that read files of others.
+//! [`data_version`], which shows whether another connection has written, [`checkpoint`], which copies the log, and [`bound_heap`] with
+//! [`heap_peak`] for commands that read files of others.
 //!
 //! SQLite writes each page of a commit to the write-ahead log by two system calls, 24 bytes of frame header and the page. A
 //! call of this server makes two commits of 2 and 8 pages: 20 system calls, where one a commit would do. SQLite has no
@@ -17,7 +17,7 @@
 mod frames;
 mod layer;
 
-pub use layer::{RegisterError, VFS, bound_heap, checkpoint, data_version, register};
+pub use layer::{RegisterError, VFS, bound_heap, checkpoint, data_version, heap_peak, register};
 
 /// Runs a commit so that its log frames are written in one piece. Returns what `commit` returned, and whether the log had
 /// lost its end.

@@ -9,7 +9,6 @@ use crate::consensus::world::{R, SEED_B, V, World, event, fixed_node, vote};
 
 const TOOLS: [&str; 5] =
     ["consensus_propose", "consensus_vote", "consensus_finality", "consensus_gossip", "vrf_eval"];
-const MODES: [&str; 4] = ["FULL", "TEST", "READONLY", "MINIMAL"];
 
 /// The input schemas of consensus#propose-and-vote, consensus#vrf.
 const SCHEMAS: [&str; 5] = [
@@ -79,12 +78,14 @@ fn in_mode(mode: &str) -> Launch {
 }
 
 #[test]
-fn all_are_listed_in_every_mode() {
-    for mode in MODES {
+fn those_that_can_succeed_are_listed_in_every_mode() {
+    for mode in ["FULL", "TEST", "READONLY", "MINIMAL"] {
         let tools = listed(&mut in_mode(mode).start());
         let listed: Vec<_> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
+        // MINIMAL has no rounds.
+        let expected = if mode == "MINIMAL" { &TOOLS[3..] } else { &TOOLS[..] };
         for tool in TOOLS {
-            assert!(listed.contains(&tool), "{mode}: {tool}");
+            assert_eq!(listed.contains(&tool), expected.contains(&tool), "{mode}: {tool}");
         }
     }
 }

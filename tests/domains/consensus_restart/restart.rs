@@ -4,6 +4,7 @@ use crate::consensus_restart::support::{
     SEED_A, accept, accepted, assert_verified, ballot, finality, finish, folder, launch, level, node,
     numbers, observed, propose, refusal,
 };
+use colibri_test_support::client::{envelope, notices};
 use serde_json::json;
 
 #[test]
@@ -94,4 +95,45 @@ fn a_key_with_a_file_is_the_same_after_a_restart() {
     vote["privKey"] = json!(SEED_A);
     let envelope = server.call("consensus_vote", vote);
     assert!(refusal(&envelope).starts_with("ALREADY_VOTED: soul:21fe31df"), "{envelope}");
+}
+
+#[test]
+fn a_vote_that_does_not_count_says_so() {
+    let folder = folder();
+    // Without a file the key ends with the process.
+    let mut server = launch(&folder).start();
+    assert_eq!(propose(&mut server, "aa"), "1");
+    let params =
+        |round: &str| json!({ "name": "consensus_vote", "arguments": ballot(round, "aa", "ACCEPT") });
+    let counted = server.request("tools/call", params("1"));
+    assert_eq!(notices(&counted), [""; 0], "{counted}");
+    assert_eq!(level(&mut server, "1"), "HARD");
+    assert_eq!(propose(&mut server, "aa"), "2");
+    finish(server);
+
+    let mut server = launch(&folder).start();
+    let vote = server.request("tools/call", params("2"));
+    assert_eq!(envelope(&vote)["data"]["vote_signed"], true, "{vote}");
+    assert_eq!(notices(&vote), ["VOTE_NOT_COUNTED"], "{vote}");
+    assert_eq!(level(&mut server, "2"), "QUORUM");
+    finish(server);
+    assert_verified(&folder);
+}
+
+#[test]
+fn what_readonly_keeps_in_memory_says_so() {
+    let folder = folder();
+    let mut server = node(&folder);
+    assert_eq!(propose(&mut server, "aa"), "1");
+    finish(server);
+    let key = folder.path().join("node.key");
+    let mut server =
+        launch(&folder).env("COLIBRI_MODE", "READONLY").env("COLIBRI_CONSENSUS_KEY_FILE", key).start();
+    let tuple = json!({ "merkle_root_hex": "aa".repeat(32), "rule_version_hash_hex": "bb".repeat(32) });
+    let proposal = json!({ "name": "consensus_propose", "arguments": { "event": tuple } });
+    let round = server.request("tools/call", proposal);
+    assert_eq!(envelope(&round)["data"]["round_id"], "2", "{round}");
+    assert_eq!(notices(&round), ["ROUND_NOT_STORED"], "{round}");
+    let vote = json!({ "name": "consensus_vote", "arguments": ballot("1", "aa", "ACCEPT") });
+    assert_eq!(notices(&server.request("tools/call", vote)), ["ROUND_NOT_STORED"]);
 }

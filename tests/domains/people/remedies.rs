@@ -120,6 +120,9 @@ fn people_40_calls_of_tools_that_the_server_refuses_are_not_suggested() {
 
         let mut writer = Client::new(era);
         writer.data("audit_session_start", json!({ "session_id": "s", "intent": "i" }));
+        // There is nothing to seal yet.
+        assert_eq!(unsealed(&mut writer).get("next"), None);
+        writer.data("thought_record", thought("s"));
         let folder = writer.server.shared_folder();
         assert_eq!(suggested(&unsealed(&mut writer)), ["merkle_finalize"]);
         writer.server.finish();

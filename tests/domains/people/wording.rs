@@ -170,7 +170,7 @@ fn people_73_row_19_says_when_an_open_circuit_is_tried_again() {
     let text = message(&mut client, "router_call", ping());
     let seconds = text
         .strip_prefix(
-            "δ fallback chain exhausted after 1 attempts: [claude] circuit open for claude: \
+            "δ fallback chain exhausted (attempts: 1): [claude] circuit open for claude: \
              it failed 3 times in a row; next try in ",
         )
         .and_then(|rest| rest.strip_suffix(" s")?.parse::<u32>().ok());

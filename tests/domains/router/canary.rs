@@ -147,7 +147,7 @@ fn exhaustion_of_all_models_shows_no_key() {
     let provider = Loopback::always(Reply::json(403, &json!({ "message": format!("{key} {key}") })));
     let launch = launch_with(&provider, &key).env("COLIBRI_ROUTER_CANDIDATES", "auto");
     let output = converse(&launch, &[call(0, "router_call", json!({ "prompt": "ping" }))]);
-    assert!(String::from_utf8_lossy(&output.stdout).contains("exhausted after 8 attempts"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("exhausted (attempts: 8)"));
     assert_clean("stdout", &output.stdout, &key);
     assert_clean("stderr", &output.stderr, &key);
     for (name, bytes) in files(launch.folder().path()) {

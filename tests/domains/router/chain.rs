@@ -49,7 +49,7 @@ fn exhaustion_names_every_model_in_order() {
         "gemini-1-5-pro",
     ];
     let expected = format!(
-        "\u{3b4} fallback chain exhausted after 8 attempts: [{}] Gemini API error 401: no",
+        "\u{3b4} fallback chain exhausted (attempts: 8): [{}] Gemini API error 401: no",
         order.join(", ")
     );
     assert_eq!(message, expected);

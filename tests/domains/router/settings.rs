@@ -10,7 +10,7 @@ fn ping() -> Value {
 }
 
 const NOT_SET: &str =
-    "\u{3b4} fallback chain exhausted after 1 attempts: [claude] COLIBRI_ANTHROPIC_API_KEY is not set";
+    "\u{3b4} fallback chain exhausted (attempts: 1): [claude] COLIBRI_ANTHROPIC_API_KEY is not set";
 
 #[test]
 fn without_a_key_the_chain_is_exhausted() {

@@ -104,7 +104,7 @@ pub fn exhaustion(envelope: &Value) -> String {
     assert_eq!(error["code"], "HANDLER_ERROR", "{envelope}");
     assert_eq!(error.len(), 3, "code, message and details only: {envelope}");
     let message = error["message"].as_str().expect("a message");
-    assert!(message.starts_with("\u{3b4} fallback chain exhausted after "), "{message}");
+    assert!(message.starts_with("\u{3b4} fallback chain exhausted (attempts: "), "{message}");
     let details = error["details"].as_object().expect("details");
     let members: Vec<&str> = details.keys().map(String::as_str).collect();
     assert_eq!(members, ["code", "count", "models", "cause", "remedy", "next"], "{envelope}");

@@ -90,7 +90,7 @@ fn base_urls_that_could_leak_a_key_are_refused() {
     ] {
         let mut server = launch().env(KEY, "sk-canary-27").env(BASE, &base).start();
         let message = failed(&mut server, "router_call", json!({ "prompt": "ping" }));
-        let start = "δ fallback chain exhausted after 1 attempts: [claude] ";
+        let start = "δ fallback chain exhausted (attempts: 1): [claude] ";
         let refusal = message.strip_prefix(start).unwrap_or_else(|| panic!("{message}"));
         assert!(
             refusal.starts_with("COLIBRI_ANTHROPIC_BASE_URL is not an acceptable base URL: "),

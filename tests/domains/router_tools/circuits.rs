@@ -27,13 +27,13 @@ fn three_failures_open_the_circuit_and_the_fourth_call_is_refused() {
     let before = now_ms();
     for failures in 1..=3 {
         let message = failed(&mut server, "router_call", ping.clone());
-        assert!(message.contains("after 1 attempts: [claude] Anthropic request failed: "), "{message}");
+        assert!(message.contains("(attempts: 1): [claude] Anthropic request failed: "), "{message}");
         assert_eq!(circuits(&mut server)["claude"]["failures"], failures);
     }
     let opened = circuits(&mut server)["claude"]["openedAt"].as_u64().expect("a time");
     assert!((before..=now_ms()).contains(&opened), "{opened}");
     let refused = failed(&mut server, "router_call", ping);
-    let begins = "δ fallback chain exhausted after 1 attempts: [claude] circuit open for claude: it failed 3 times in a row; ";
+    let begins = "δ fallback chain exhausted (attempts: 1): [claude] circuit open for claude: it failed 3 times in a row; ";
     assert!(refused.starts_with(begins), "{refused}");
     assert_eq!(
         stats(&mut server),

@@ -204,8 +204,7 @@ fn every_member_of_the_chain_is_told_of() {
     let message = failed(&mut server, "router_call", json!({ "prompt": "hello" }));
     let chain = "[gpt-4o-mini, llama-3-3-70b, claude-haiku-3-5, mixtral-8x22b, kimi-k2, gpt-4o, \
                  claude-sonnet-3-5, gemini-1-5-pro]";
-    let start =
-        format!("δ fallback chain exhausted after 8 attempts: {chain} COLIBRI_GEMINI_BASE_URL is not");
+    let start = format!("δ fallback chain exhausted (attempts: 8): {chain} COLIBRI_GEMINI_BASE_URL is not");
     assert!(message.starts_with(&start), "{message}");
     let ended = server.finish();
     let lines = ended.stderr.lines().filter(|line| line.contains("[router] attempt failed model="));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 pub const DEFAULT_HASH: &str = "4a669a1f33dc25902015d1686374ef13ca5b0eba09f8ff7f677408d4ee8352a9";
 /// What a call says that finds no key.
 pub const NO_KEY: &str =
-    "δ fallback chain exhausted after 1 attempts: [claude] COLIBRI_ANTHROPIC_API_KEY is not set";
+    "δ fallback chain exhausted (attempts: 1): [claude] COLIBRI_ANTHROPIC_API_KEY is not set";
 /// The tools, in order.
 pub const TOOLS: [&str; 4] = ["router_score", "router_call", "router_fallback", "router_stats"];
 /// The providers that models are bound to.

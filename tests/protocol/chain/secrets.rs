@@ -2,6 +2,7 @@
 
 use colibri_runtime::chain::redact::REDACTED;
 use colibri_test_support::actions::{action_of, actions};
+use colibri_test_support::client::{envelope, notices};
 use colibri_test_support::embed::{Recorder, Seen, Wire, block_on, converse};
 use colibri_test_support::probe::{CATALOGUE, Dispatcher, Probe};
 use serde_json::{Value, json};
@@ -90,4 +91,65 @@ fn a_sink_never_sees_a_sensitive_argument() {
         })
         .collect();
     assert_eq!(arguments, [json!({ "privKey": REDACTED }), json!({ "privKey": REDACTED, "more": 1 })]);
+}
+
+#[test]
+fn a_reply_says_which_arguments_held_a_configured_key() {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "secrets", "version": "1" },
+    });
+    for meta in [None, Some(meta)] {
+        let mut server = colibri().env("COLIBRI_OPENAI_API_KEY", KEY).start();
+        let mut call = |arguments: Value| {
+            let mut params = json!({ "name": "task_create", "arguments": arguments });
+            if let Some(meta) = &meta {
+                params["_meta"] = meta.clone();
+            }
+            server.request("tools/call", params)
+        };
+        let quiet = call(json!({ "title": "A" }));
+        assert_eq!(quiet["result"]["content"].as_array().map(Vec::len), Some(1), "{quiet}");
+        let warned = call(json!({ "title": format!("Use {KEY}"), "description": "x", "assignee": KEY }));
+        assert_eq!(envelope(&warned)["data"]["title"], format!("Use {REDACTED}"));
+        assert_eq!(notices(&warned), ["ARGUMENTS_REDACTED"]);
+        let text = warned["result"]["content"][1]["text"].as_str().unwrap();
+        assert!(text.contains("stood in title, assignee;") && !text.contains(KEY), "{text}");
+        // A refused call says so, too: the mark may be what was refused.
+        let refused = call(json!({ "title": "A", "priority": KEY }));
+        assert_eq!(notices(&refused), ["ARGUMENTS_REDACTED"], "{refused}");
+    }
+}
+
+/// A word that the catalogue makes public is not a secret, even if the operator took it for a key.
+#[test]
+fn a_key_that_is_a_name_of_the_catalogue_changes_neither_calls_nor_the_verdict() {
+    let keys = [
+        "task_create",
+        "task_crea",
+        "thought_record",
+        "merkle_finalize",
+        "agent_id",
+        "session_id",
+        "CANCELLED",
+        "decision",
+    ];
+    for key in keys {
+        let mut server = colibri().env("COLIBRI_OPENAI_API_KEY", key).start();
+        let task = server.data("task_create", json!({ "title": "A" }))["id"].clone();
+        server.data("audit_session_start", json!({ "intent": "i", "session_id": "s" }));
+        let thought = json!({ "type": "decision", "task_id": task, "agent_id": "a", "session_id": "s", "content": "c" });
+        server.data("thought_record", thought);
+        server.data("merkle_finalize", json!({ "session_id": "s" }));
+        server.data("task_update", json!({ "id": task, "status": "CANCELLED" }));
+        let tools: Vec<String> = actions(&server.sql()).into_iter().map(|row| row.tool).collect();
+        let called =
+            ["task_create", "audit_session_start", "thought_record", "merkle_finalize", "task_update"];
+        assert!(called.iter().all(|name| tools.iter().any(|tool| tool == name)), "{key}: {tools:?}");
+        let folder = server.shared_folder();
+        server.finish();
+        let verdict = colibri().in_folder(folder).arg("verify").command().output().unwrap();
+        assert!(verdict.status.success(), "{key}: {}", String::from_utf8_lossy(&verdict.stdout));
+    }
 }

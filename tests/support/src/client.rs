@@ -445,12 +445,27 @@ fn assert_declared(tool: &str, envelope: &Value) {
     }
 }
 
+/// The codes of what a reply says beside its result.
+pub fn notices(answer: &Value) -> Vec<String> {
+    let block = answer["result"]["content"][1]["text"].as_str().unwrap_or("{}");
+    let notice: Value = serde_json::from_str(block).expect("JSON");
+    let codes = notice["warnings"].as_array().into_iter().flatten();
+    codes.map(|warning| warning["code"].as_str().expect("a code").to_owned()).collect()
+}
+
 /// The envelope of a tool result.
 pub fn envelope(answer: &Value) -> Value {
     let result = answer.get("result").unwrap_or_else(|| panic!("no result: {answer}"));
     let envelope = result["structuredContent"].clone();
     let content = result["content"].as_array().expect("content is an array");
-    assert_eq!(content.len(), 1, "{result}");
+    // A reply may say something beside its result.
+    let notice =
+        content.get(1).map_or("{\"warnings\":[0]}", |block| block["text"].as_str().expect("a text block"));
+    let notice: Value = serde_json::from_str(notice).expect("JSON");
+    assert!(
+        content.len() <= 2 && notice["warnings"].as_array().is_some_and(|all| !all.is_empty()),
+        "{result}"
+    );
     let text: Value = serde_json::from_str(content[0]["text"].as_str().expect("a text block")).expect("JSON");
     assert_eq!(text, envelope, "text block and structured content agree");
     assert_eq!(result.get("isError"), (envelope["ok"] == json!(false)).then_some(&json!(true)), "{result}");

@@ -43,23 +43,28 @@ pub fn description_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
 }
 
 pub fn instructions_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
-    let Some(new) = change.new.instructions.as_deref() else { return };
+    let (old, new) = (change.old, change.new);
+    found.extend(told_otherwise("instructions", old.instructions.as_deref(), new.instructions.as_deref()));
+    found.extend(told_otherwise("announcements", old.announcements.as_deref(), new.announcements.as_deref()));
+}
+
+fn told_otherwise(what: &str, old: Option<&str>, new: Option<&str>) -> Option<Finding> {
+    let new = new?;
     let after = signs(new, "", &[]);
-    let message = match change.old.instructions.as_deref() {
-        Some(old) if old == new => return,
+    let message = match old {
+        Some(old) if old == new => return None,
         Some(old) => {
             let before = signs(old, "", &[]);
             let new_signs = after.iter().filter(|sign| !before.contains(sign));
             let told = new_signs.map(|sign| format!(" The text now {sign}."));
-            format!("The instructions changed.{}", told.collect::<String>())
+            format!("The {what} changed.{}", told.collect::<String>())
         }
         // The old state does not tell them: then only signs count, as in a new tool's description.
-        None if after.is_empty() => return,
-        None => format!("The text of the instructions {}.", after.join(", and ")),
+        None if after.is_empty() => return None,
+        None => format!("The text of the {what} {}.", after.join(", and ")),
     };
-    let values = (change.old.instructions.as_deref(), new);
-    let finding = C3.finding(Severity::Ack, "/instructions", values, message);
-    found.push(finding.secure().help("read them as a model would: do they speak of this server only?"));
+    let finding = C3.finding(Severity::Ack, format!("/{what}"), (old, new), message);
+    Some(finding.secure().help("read them as a model would: do they speak of this server only?"))
 }
 
 /// Judges every text of a schema or an entry that is new, and characters in any text that a person cannot see. Runs after the
@@ -165,6 +170,7 @@ fn beside_lists(state: &Snapshot) -> Vec<Text<'_>> {
         ("/name", &state.name),
         ("/version", &state.version),
         ("/instructions", &state.instructions),
+        ("/announcements", &state.announcements),
         ("/cacheScope", &state.cache_scope),
     ];
     let named = named.into_iter().filter_map(|(at, text)| Some(alone(text.as_deref()?, at)));

@@ -21,6 +21,10 @@ struct Lock {
     chain: Map<String, Value>,
     #[serde(default)]
     toolsets: Vec<Toolset>,
+    #[serde(default)]
+    announcements: Vec<Announcement>,
+    #[serde(default)]
+    notices: Vec<Notice>,
     tools: Vec<Entry>,
     #[serde(flatten)]
     rest: Map<String, Value>,
@@ -36,6 +40,26 @@ struct Budget {
 struct Toolset {
     #[serde(default)]
     instructions: Option<String>,
+    #[serde(default)]
+    reading: Option<String>,
+}
+
+/// Instructions under a setting of the server.
+#[derive(Deserialize)]
+struct Announcement {
+    setting: String,
+    value: String,
+    instructions: String,
+    /// What of the other instructions holds then.
+    #[serde(default)]
+    teaches: Option<String>,
+}
+
+/// What a reply may say beside its result.
+#[derive(Deserialize)]
+struct Notice {
+    code: String,
+    message: String,
 }
 
 #[derive(Deserialize)]
@@ -97,14 +121,17 @@ pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
     let lock: Lock =
         serde_json::from_value(value).map_err(|error| Unreadable(format!("not a lock file: {error}")))?;
     debug_assert!(lock.lock <= FORM);
-    let parts = lock.toolsets.into_iter().filter_map(|set| set.instructions);
+    let parts = lock.toolsets.into_iter().flat_map(|set| [set.instructions, set.reading]).flatten();
     let parts = std::iter::once(lock.instructions).chain(parts);
+    let announced: Vec<_> = lock.announcements.into_iter().map(announced).collect();
     let chain = lock.chain.into_iter().map(|(role, entry)| chain_code(role, entry));
+    let chain = chain.chain(lock.notices.into_iter().map(|notice| Ok(noticed(notice))));
     Ok(Snapshot {
         name: Some(lock.name),
         identity: Some(json!({ "title": lock.title })),
         version: Some(lock.version),
         instructions: Some(parts.collect::<Vec<_>>().join("\n\n")),
+        announcements: Some(announced.join("\n\n")),
         budget: lock.budget.map(|budget| budget.tools_list_bytes),
         chain: Some(chain.collect::<Result<_, _>>()?),
         // A snapshot is what clients see. A tool that becomes the operator's is gone for them, and the reverse.
@@ -112,6 +139,15 @@ pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
         rest: lock.rest,
         ..Snapshot::default()
     })
+}
+
+fn announced(Announcement { setting, value, instructions, teaches }: Announcement) -> String {
+    let teaches = teaches.map(|teaches| format!(", teaches {teaches}")).unwrap_or_default();
+    format!("[{setting}={value}{teaches}] {instructions}")
+}
+
+fn noticed(Notice { code, message }: Notice) -> ChainCode {
+    ChainCode { role: format!("notice {code}"), code, message, answered: None, remedy: None }
 }
 
 fn chain_code(role: String, entry: Value) -> Result<ChainCode, Unreadable> {
@@ -179,6 +215,7 @@ fn cut_payload(envelope: &mut Value, payload: &Value) {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]
@@ -198,6 +235,22 @@ mod tests {
             cut_payload(&mut frame, &bare(&payload, false));
             assert_eq!(frame, json!({"data": {}}));
         }
+    }
+
+    #[test]
+    fn announcements_are_instructions_and_notices_are_codes() {
+        let lock = json!({
+            "lock": 1, "name": "n", "title": "N", "version": "0.1.0", "instructions": "Head.", "tools": [],
+            "toolsets": [{"name": "core", "instructions": "Work.", "reading": "Read."}],
+            "announcements": [{"setting": "MODE", "value": "R", "instructions": "No writing.", "teaches": "reading"}],
+            "notices": [{"code": "NOT_KEPT", "message": "Not kept: {what}", "when": "Never."}],
+        });
+        let read = parse(&lock.to_string()).unwrap();
+        assert_eq!(read.instructions.as_deref(), Some("Head.\n\nWork.\n\nRead."));
+        assert_eq!(read.announcements.as_deref(), Some("[MODE=R, teaches reading] No writing."));
+        let codes: Vec<_> = read.chain.iter().flatten().map(|code| (&*code.code, &*code.message)).collect();
+        assert_eq!(codes, [("NOT_KEPT", "Not kept: {what}")]);
+        assert!(read.rest.is_empty(), "{:?}", read.rest);
     }
 
     #[test]

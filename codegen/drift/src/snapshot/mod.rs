@@ -47,6 +47,8 @@ pub struct Snapshot {
     pub version: Option<String>,
     /// What the server tells the model about itself, with the instructions of all toolsets.
     pub instructions: Option<String>,
+    /// What it says before that under settings of the operator, and which of the instructions hold then.
+    pub announcements: Option<String>,
     /// Protocol revisions the server speaks.
     pub revisions: Option<Vec<String>>,
     /// Capabilities and extensions it announces.
@@ -57,7 +59,7 @@ pub struct Snapshot {
     pub ttl_ms: Option<u64>,
     /// The most bytes the list of tools may have.
     pub budget: Option<usize>,
-    /// The call chain's own codes.
+    /// The call chain's own codes, and those of notices.
     pub chain: Option<Vec<ChainCode>>,
     /// Tools in listing order.
     pub tools: Vec<Tool>,

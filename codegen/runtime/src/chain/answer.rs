@@ -2,13 +2,16 @@
 
 use std::collections::VecDeque;
 
+use serde_json::json;
+
 use crate::chain::Chain;
 use crate::chain::call::{Outlet, Reply};
 use crate::chain::ending::Ending;
 use crate::chain::log::Level;
 use crate::chain::row::Entered;
 use crate::chain::store::{Store, StoreFault};
-use crate::handler::Dispatch;
+use crate::handler::{Dispatch, Notice};
+use crate::spec::fill;
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Leaves the queue, syncs, and answers the calls that have ended. The others wait for [`Chain::resume`].
@@ -61,6 +64,19 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.sync_ms = std::mem::take(&mut self.commit_ms) + self.kernel.clock.monotonic_ms() - began;
     }
 
+    /// Returns what a reply says beside its result: the call's notices, and which arguments held a secret of the server's, so that the
+    /// caller does not take the mark in its place for what was sent. `None` if there is nothing to say.
+    fn notice(&self, redacted: &[String], mut notices: Vec<Notice>) -> Option<String> {
+        let (code, form) = (self.spec.codes.arguments_redacted, self.spec.messages.arguments_redacted);
+        if !redacted.is_empty() && !form.is_empty() {
+            let named: Vec<&str> =
+                redacted.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+            notices.insert(0, Notice { code, message: fill(form, &[("arguments", &named.join(", "))]) });
+        }
+        let warnings = notices.iter().map(|notice| json!({ "code": notice.code, "message": notice.message }));
+        (!notices.is_empty()).then(|| json!({ "warnings": warnings.collect::<Vec<_>>() }).to_string())
+    }
+
     /// Hands over the replies of ended calls.
     pub(super) fn send(
         &mut self,
@@ -75,8 +91,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 _ => ending,
             };
             self.log_exit(&call.row, &ending);
+            let notice = self.notice(&call.redacted, ending.notices);
             match ending.answer {
-                Some(answer) => outlet.reply(Reply { to: call.reply_to, answer }),
+                Some(answer) => outlet.reply(Reply { to: call.reply_to, answer, notice }),
                 None => outlet.unanswered(&call.reply_to),
             }
         }

@@ -162,6 +162,8 @@ pub struct Reply {
     pub to: ReplyTo,
     /// The answer.
     pub answer: Answer,
+    /// What else the caller should know, compact JSON: a text of its own behind the answer, outside of what the log hashes.
+    pub notice: Option<String>,
 }
 
 /// Takes replies once the effects they report are stored.

@@ -13,7 +13,7 @@ use crate::chain::row::args_hash;
 use crate::chain::store::Store;
 use crate::handler::Dispatch;
 use crate::spec::ToolSpec;
-use crate::validate::{Issue, Refusal, invalid_params, unreadable_params, validate};
+use crate::validate::{Issues, Refusal, invalid_params, unreadable_params, validate};
 
 /// What the stages so far have decided about a call. Each stage looks at it and only an open one goes on
 /// (precedence: chain#failure-codes).
@@ -23,7 +23,7 @@ pub(crate) enum Verdict {
     /// Carries the name as received, of which the row keeps less, and the tool that may be meant.
     Unknown(String, Option<&'static str>),
     Denied(Denial),
-    Invalid(Refusal, Vec<Issue>),
+    Invalid(Refusal, Issues),
     /// Stage 3 could not write; carries the reason.
     AuditFailed(String),
 }
@@ -47,6 +47,8 @@ pub(crate) struct Checked {
     /// Arguments that no sink may see.
     pub sensitive: &'static [&'static str],
     pub args_hash: String,
+    /// The arguments that held a secret of the server's, as they are now.
+    pub redacted: Vec<String>,
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
@@ -72,23 +74,27 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             None => args_hash(&arguments),
         };
         // From here on nothing sees a secret of the server's: no handler, no table, no sink.
-        self.kernel.redactor.redact_value(&mut arguments);
+        let redacted = self.kernel.redactor.redact_arguments(&mut arguments);
         let Some((index, tool)) = found else {
             let close = closest(&call.name, self.listed().map(|tool| tool.name));
             let verdict = Verdict::Unknown(call.name.clone(), close);
-            return Checked { call, arguments, verdict, sensitive: &[], args_hash };
+            return Checked { call, arguments, verdict, sensitive: &[], args_hash, redacted };
         };
         let verdict = match (self.admission.iter().try_for_each(|check| check.admit(tool)), call.unreadable) {
             (Err(denial), _) => Verdict::Denied(denial),
             (Ok(()), Some(flaw)) => {
-                let (refusal, issue) = unreadable_params(tool, &flaw.problem());
-                Verdict::Invalid(refusal, vec![issue])
+                let form = self.spec.messages.invalid_params;
+                let (refusal, issue) = unreadable_params(form, tool, &flaw.problem());
+                Verdict::Invalid(refusal, Issues { listed: vec![issue], more: 0 })
             }
             (Ok(()), None) => match validate(tool.input, tool.rules, &mut arguments) {
                 Ok(()) => Verdict::Open(Target { tool, index }),
-                Err(issues) => Verdict::Invalid(invalid_params(tool, &arguments, &issues), issues),
+                Err(issues) => {
+                    let form = self.spec.messages.invalid_params;
+                    Verdict::Invalid(invalid_params(form, tool, &arguments, &issues), issues)
+                }
             },
         };
-        Checked { call, arguments, verdict, sensitive: tool.sensitive, args_hash }
+        Checked { call, arguments, verdict, sensitive: tool.sensitive, args_hash, redacted }
     }
 }

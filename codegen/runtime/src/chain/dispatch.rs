@@ -22,6 +22,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub(super) fn words<'a>(&'a self, called: &'a str) -> Words<'a> {
         Words {
             codes: &self.spec.codes,
+            messages: &self.spec.messages,
             remedies: &self.spec.remedies,
             registry: &self.registry,
             admission: &self.admission,
@@ -47,8 +48,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             false => dispatch.call(cx, index, &entered.arguments),
         };
         let result = at_once(notify, || guarded(handler));
+        let notices = self.store.cx().take_notices();
         let dispatched = self.settle(tool, result);
-        self.words(tool.name).dispatched(tool, dispatched)
+        Ending { notices, ..self.words(tool.name).dispatched(tool, dispatched) }
     }
 
     /// Returns a handler's result, or the failure that answers a panic.

@@ -1,7 +1,5 @@
 //! The ending of a call: the reply, and how its audit row is closed (chain#failure-codes).
 
-use std::fmt::Write as _;
-
 use serde_json::{Map, Value, json};
 
 use crate::chain::admission::Admission;
@@ -15,9 +13,9 @@ use crate::chain::redact::Redactor;
 use crate::chain::registry::Registry;
 use crate::chain::row::Row;
 use crate::chain::{HANDLER_MESSAGE_CHARACTERS, STORED_MESSAGE_CHARACTERS};
-use crate::handler::{Dispatched, Fault};
+use crate::handler::{Dispatched, Fault, Notice};
 use crate::remedy::Suggestion;
-use crate::spec::{ChainCodes, ChainRemedies, Pattern, ToolSpec};
+use crate::spec::{ChainCodes, ChainMessages, ChainRemedies, Pattern, ToolSpec, fill};
 use colibri_canonical::value_of;
 
 /// The member that says what the caller can do.
@@ -34,6 +32,8 @@ pub(crate) struct Ending {
     pub result_hash: Option<String>,
     /// The payload, for sinks; absent on failure, and where no sink needs it.
     pub result: Option<Value>,
+    /// What the reply says beside its result.
+    pub notices: Vec<Notice>,
     pub duration_ms: i64,
     pub exited_at: String,
 }
@@ -41,6 +41,7 @@ pub(crate) struct Ending {
 /// The texts that an ending is made of.
 pub(crate) struct Words<'a> {
     pub codes: &'a ChainCodes,
+    pub messages: &'a ChainMessages,
     pub remedies: &'a ChainRemedies,
     pub registry: &'a Registry,
     pub admission: &'a [Box<dyn Admission>],
@@ -89,6 +90,7 @@ impl Ending {
             error_message: None,
             result_hash: Some(result_hash),
             result: None,
+            notices: Vec::new(),
             duration_ms: 0,
             exited_at: String::new(),
         }
@@ -144,6 +146,9 @@ impl Words<'_> {
                 let mut details = Map::new();
                 let listed = issues.iter().map(crate::validate::Issue::to_value).collect();
                 details.insert("issues".to_owned(), Value::Array(listed));
+                if issues.more > 0 {
+                    details.insert("more_issues".to_owned(), Value::from(issues.more));
+                }
                 details.insert(REMEDY.to_owned(), Value::from(self.remedies.invalid_params));
                 let code = self.codes.invalid_params;
                 let stored = self.redactor.redact(&refusal.stored);
@@ -152,22 +157,25 @@ impl Words<'_> {
             Verdict::AuditFailed(reason) => self.failure(
                 RowOutcome::Error,
                 self.codes.audit_enter_failed,
-                &format!("the call could not be entered in the audit log, so it was not run: {reason}"),
+                &fill(self.messages.audit_enter_failed, &[("reason", reason)]),
                 only(self.remedies.audit_enter_failed),
             ),
         }))
     }
 
     fn unknown_tool(&self, name: &str, close: Option<&str>) -> Ending {
-        let mut message = format!("Unknown tool: {}", self.redactor.redact(name));
-        if let Some(close) = close {
-            // Writing to a String cannot fail.
-            let _ = write!(message, "; did you mean {close}?");
-        }
-        let remedy = match (close, self.remedies.unknown_tool.split_once(';')) {
-            (None, Some((always, _))) => format!("{always}."),
-            (close, _) => self.remedies.unknown_tool.replace("{name}", close.unwrap_or_default()),
+        // Without a near name, a form ends before its semicolon.
+        let form = |form: &'static str| match (close, form.split_once(';')) {
+            (None, Some((always, _))) => always,
+            _ => form,
         };
+        let shown = self.redactor.redact(name);
+        let texts = [("tool", &*shown), ("name", close.unwrap_or_default())];
+        let message = fill(form(self.messages.unknown_tool), &texts);
+        let mut remedy = fill(form(self.remedies.unknown_tool), &texts);
+        if close.is_none() && !remedy.ends_with(['.', '?']) {
+            remedy.push('.');
+        }
         let error = json!({ "code": self.codes.unknown_tool, "message": message, "remedy": remedy });
         let data = json!({ "ok": false, "error": error });
         Ending {
@@ -265,20 +273,20 @@ impl Words<'_> {
 
     /// Builds the ending of a call in which the store failed.
     pub fn storage_failure(&self, reason: &str) -> Ending {
-        let message = format!("{}: {reason}", self.codes.storage_failure);
+        let message = fill(self.messages.storage_failure, &[("reason", reason)]);
         self.handler_error(&message, only(self.remedies.storage_failure))
     }
 
     /// Builds the ending of a call that waited for a start that failed.
     pub fn startup_failed(&self, reason: &str) -> Ending {
-        let message = format!("{}: {reason}", self.codes.startup_failed);
+        let message = fill(self.messages.startup_failed, &[("reason", reason)]);
         self.handler_error(&message, only(self.remedies.startup_failed))
     }
 
     /// Builds the ending of a call whose effects and exit row could not be stored together (chain#faults). The client sees a
     /// handler error; the row is closed later under the more precise code.
     pub fn commit_failed(&self, reason: &str) -> Ending {
-        let message = format!("{}: {reason}", self.codes.store_commit_failed);
+        let message = fill(self.messages.store_commit_failed, &[("reason", reason)]);
         let details = only(self.remedies.store_commit_failed);
         self.handler_error(&message, details).named(self.codes.store_commit_failed, &message)
     }
@@ -295,9 +303,8 @@ impl Words<'_> {
 
     /// Builds the ending of a network call that was cancelled in flight.
     pub fn cancelled(&self) -> Ending {
-        let mut ending = self
-            .handler_error("cancelled", Map::new())
-            .named(self.codes.cancelled, "cancelled by the client");
+        let mut ending =
+            self.handler_error("cancelled", Map::new()).named(self.codes.cancelled, self.messages.cancelled);
         ending.answer = None;
         ending.outcome = RowOutcome::Aborted;
         ending.result_hash = None;

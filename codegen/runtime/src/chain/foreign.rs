@@ -193,6 +193,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             error_message: message,
             result_hash,
             result: None,
+            notices: Vec::new(),
             duration_ms: 0,
             exited_at: String::new(),
         };

@@ -159,7 +159,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.log(
                 Level::Warn,
                 format_args!(
-                    "[audit] {count} calls were answered before the database was open and have no row: {tools}"
+                    "[audit] answered before the database was open and without a row ({count}): {tools}"
                 ),
             );
         }

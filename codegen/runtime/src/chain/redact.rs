@@ -1,7 +1,9 @@
 //! Keeps configured secrets out of messages, rows and log lines (chain#redaction).
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use colibri_visible::is_hidden;
 use serde_json::{Map, Value};
@@ -24,6 +26,8 @@ pub struct Redactor {
     /// The bytes that an occurrence can begin with, and those that can follow. They rule out most of a text.
     first: [bool; 256],
     second: [bool; 256],
+    /// Texts that are public, so that they give nothing away.
+    public: Arc<HashSet<&'static str>>,
 }
 
 #[derive(Clone)]
@@ -70,13 +74,21 @@ impl Redactor {
             // Fillers, escapes, and characters of more than one byte.
             *possible |= byte <= 0x20 || byte >= 0x7f || matches!(byte, 0x25 | 0x5c);
         }
-        Self { secrets, first, second }
+        Self { secrets, first, second, public: Arc::default() }
+    }
+
+    /// Leaves these texts as they are where they stand alone. A key that equals a tool's name, a field's or a word of a list would
+    /// otherwise make calls and rows unreadable, and hide nothing.
+    #[must_use]
+    pub fn sparing(self, public: impl IntoIterator<Item = &'static str>) -> Self {
+        let public = if self.is_idle() { HashSet::new() } else { public.into_iter().collect() };
+        Self { public: Arc::new(public), ..self }
     }
 
     /// Returns the text without secrets.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let found = self.find(text);
-        if found.is_empty() {
+        if found.is_empty() || self.public.contains(text) {
             return Cow::Borrowed(text);
         }
         let mut clean = String::with_capacity(text.len());
@@ -97,36 +109,77 @@ impl Redactor {
         }
         let mut value = serde_json::from_str(text).unwrap_or_default();
         self.redact_value(&mut value);
-        let clean = value.to_string();
         // A secret outside a string, a number perhaps: nothing of it stays.
-        let left = !self.find(&clean).is_empty();
-        Cow::Owned(if left { Value::from(REDACTED).to_string() } else { clean })
+        let left = !self.find(&self.without_public(&value).to_string()).is_empty();
+        Cow::Owned(if left { Value::from(REDACTED).to_string() } else { value.to_string() })
     }
 
-    /// Cleans every text inside the values, and their names; they can hold what a client wrote.
-    pub(crate) fn redact_members(&self, members: &mut Map<String, Value>) {
-        if self.is_idle() {
-            return;
+    /// Returns the value without the texts that are left as they are.
+    fn without_public(&self, value: &Value) -> Value {
+        let text =
+            |text: &String| if self.public.contains(text.as_str()) { String::new() } else { text.clone() };
+        match value {
+            Value::String(value) => Value::String(text(value)),
+            Value::Array(items) => items.iter().map(|item| self.without_public(item)).collect(),
+            Value::Object(members) => {
+                members.iter().map(|(name, value)| (text(name), self.without_public(value))).collect()
+            }
+            other => other.clone(),
         }
-        members.values_mut().for_each(|value| self.redact_value(value));
-        if members.keys().any(|name| !self.find(name).is_empty()) {
+    }
+
+    /// Cleans every text inside the values, and their names; they can hold what a client wrote. Returns whether there was a secret.
+    pub(crate) fn redact_members(&self, members: &mut Map<String, Value>) -> bool {
+        if self.is_idle() {
+            return false;
+        }
+        let mut found = false;
+        for value in members.values_mut() {
+            found |= self.redact_value(value);
+        }
+        if members.keys().any(|name| matches!(self.redact(name), Cow::Owned(_))) {
+            found = true;
             let named = std::mem::take(members).into_iter();
             members.extend(named.map(|(name, value)| (self.redact(&name).into_owned(), value)));
         }
+        found
     }
 
-    /// Cleans every text inside the value.
-    pub fn redact_value(&self, value: &mut Value) {
+    /// Cleans every text inside the value. Returns whether there was a secret.
+    pub fn redact_value(&self, value: &mut Value) -> bool {
         match value {
-            Value::String(text) => {
-                if let Cow::Owned(clean) = self.redact(text) {
+            Value::String(text) => match self.redact(text) {
+                Cow::Borrowed(_) => false,
+                Cow::Owned(clean) => {
                     *text = clean;
+                    true
                 }
+            },
+            Value::Array(items) => {
+                items.iter_mut().fold(false, |found, item| self.redact_value(item) | found)
             }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
             Value::Object(members) => self.redact_members(members),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
+    }
+
+    /// Cleans the arguments of a call. Returns the names of those that held a secret, without it.
+    pub(crate) fn redact_arguments(&self, arguments: &mut Value) -> Vec<String> {
+        let Value::Object(members) = arguments else {
+            return if self.redact_value(arguments) { vec![String::new()] } else { Vec::new() };
+        };
+        if self.is_idle() {
+            return Vec::new();
+        }
+        let mut held: Vec<String> = Vec::new();
+        for (name, value) in members.iter_mut() {
+            let clean = self.redact(name);
+            if self.redact_value(value) | matches!(clean, Cow::Owned(_)) {
+                held.push(clean.into_owned());
+            }
+        }
+        self.redact_members(members);
+        held
     }
 
     /// Returns whether there are no secrets to look for.

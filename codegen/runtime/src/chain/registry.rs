@@ -3,15 +3,17 @@
 use std::collections::HashMap;
 
 use crate::schema::{Schema, Shape};
-use crate::spec::{CatalogueSpec, ToolSpec};
+use crate::spec::{Announcement, CatalogueSpec, Profile, ToolSpec};
 
 /// The longest tool name (MCP 2025-11-25, server/tools#tool-names).
 pub(crate) const TOOL_NAME_CHARACTERS: usize = 128;
+/// The longest under [`Profile::House`]: some clients cut longer ones.
+const HOUSE_NAME_CHARACTERS: usize = 64;
 
 /// Why a tool was not registered. The registry is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegistrationError {
-    /// The name has other characters than ASCII letters, digits, `_`, `-` and `.`, or is empty or too long.
+    /// The name is not one that the catalogue's profile allows.
     #[error("invalid tool name: {0}")]
     InvalidName(String),
     /// The input's root is not an object.
@@ -25,10 +27,21 @@ pub enum RegistrationError {
     AfterStart(String),
 }
 
-/// Whether a name is one a tool may have.
-pub(crate) fn is_valid_tool_name(name: &str) -> bool {
-    (1..=TOOL_NAME_CHARACTERS).contains(&name.len())
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
+/// Whether a name is one that a tool of a catalogue with that profile may have.
+pub(crate) fn is_valid_tool_name(profile: Profile, name: &str) -> bool {
+    match profile {
+        // What clients of every kind take: the lint's rule for the profile (catalogue#profiles).
+        Profile::House => {
+            name.len() <= HOUSE_NAME_CHARACTERS
+                && name.starts_with(|first: char| first.is_ascii_lowercase() || first == '_')
+                && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        }
+        Profile::Open => {
+            (1..=TOOL_NAME_CHARACTERS).contains(&name.len())
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-./".contains(&b))
+                && name.bytes().any(|b| b.is_ascii_alphanumeric())
+        }
+    }
 }
 
 /// The registered tools, in registration order.
@@ -39,13 +52,21 @@ pub struct Registry {
     tools: Vec<&'static ToolSpec>,
     /// Names of the tools whose results hold fractional numbers.
     fractional: Vec<&'static str>,
+    announcement: Option<&'static Announcement>,
     started: bool,
 }
 
 impl Registry {
     /// A registry without tools.
     pub fn empty(catalogue: &'static CatalogueSpec) -> Self {
-        Self { catalogue, names: HashMap::new(), tools: Vec::new(), fractional: Vec::new(), started: false }
+        Self {
+            catalogue,
+            names: HashMap::new(),
+            tools: Vec::new(),
+            fractional: Vec::new(),
+            announcement: None,
+            started: false,
+        }
     }
 
     /// A registry with all of a catalogue's tools.
@@ -65,6 +86,8 @@ impl Registry {
         setting: &dyn Fn(&str) -> Option<&'static str>,
     ) -> Result<Self, RegistrationError> {
         let mut registry = Self::empty(catalogue);
+        let holds = |announcement: &&Announcement| setting(announcement.setting) == Some(announcement.value);
+        registry.announcement = catalogue.announcements.iter().find(holds);
         for tool in catalogue.tools {
             registry.register(tool.under(setting))?;
         }
@@ -79,7 +102,7 @@ impl Registry {
         if self.started {
             return Err(RegistrationError::AfterStart(tool.name.to_owned()));
         }
-        if !is_valid_tool_name(tool.name) {
+        if !is_valid_tool_name(self.catalogue.profile, tool.name) {
             return Err(RegistrationError::InvalidName(tool.name.to_owned()));
         }
         if !matches!(tool.input.shape, Shape::Object(_)) {
@@ -137,6 +160,11 @@ impl Registry {
     /// All tools in registration order.
     pub fn tools(&self) -> &[&'static ToolSpec] {
         &self.tools
+    }
+
+    /// What clients are told first, as the server's settings are.
+    pub fn announcement(&self) -> Option<&'static Announcement> {
+        self.announcement
     }
 
     /// The catalogue the tools come from.

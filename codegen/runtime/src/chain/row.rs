@@ -73,6 +73,8 @@ pub(crate) struct Entered {
     /// The arguments with `sensitive` values replaced, if there are any.
     pub shown: Option<Value>,
     pub row: Row,
+    /// The arguments that held a secret of the server's.
+    pub redacted: Vec<String>,
 }
 
 impl Entered {
@@ -104,12 +106,12 @@ impl Entered {
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Gives the call its correlation id and reads the clocks.
     pub(super) fn enter_row(&mut self, checked: Checked) -> Entered {
-        let Checked { call, arguments, verdict, sensitive, args_hash } = checked;
+        let Checked { call, arguments, verdict, sensitive, args_hash, redacted } = checked;
         let Call { reply_to, name, trace_context, client, .. } = call;
         let shown = redacted_arguments(sensitive, &arguments);
         let request_id = reply_to.id.clone();
         let row = self.row_of(Named { name, request_id, args_hash, trace_context, client });
-        Entered { reply_to, verdict, arguments, shown, row }
+        Entered { reply_to, verdict, arguments, shown, row, redacted }
     }
 
     /// Builds the enter half of a row as of now, without a secret of the server's.

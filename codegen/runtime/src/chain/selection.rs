@@ -1,6 +1,6 @@
 //! Which tools of its catalogue a server offers (chain#toolsets).
 
-use crate::spec::{CatalogueSpec, ToolSpec};
+use crate::spec::{Announcement, CatalogueSpec, Teaches, ToolSpec};
 
 /// The tools that the operator of a server chose to offer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,14 +28,22 @@ impl Selection {
         }
     }
 
-    /// Returns what clients are told: the head's instructions, and those of each set that is offered whole.
-    pub(crate) fn instructions(&self, catalogue: &CatalogueSpec) -> String {
+    /// Returns what clients are told: the announcement, the head's instructions, and those of each set that is offered whole. The
+    /// announcement says which of them hold.
+    pub fn instructions(&self, catalogue: &CatalogueSpec, announcement: Option<&Announcement>) -> String {
+        let teaches = announcement.map_or(Teaches::All, |announcement| announcement.teaches);
+        let first = announcement.map(|announcement| announcement.instructions);
+        let head = (teaches != Teaches::Nothing).then_some(catalogue.instructions);
         let offered = catalogue.toolsets.iter().filter(|set| match self {
             Self::All => true,
             Self::Only { toolsets, .. } => toolsets.contains(&set.name),
         });
-        let parts = offered.filter_map(|set| set.instructions);
-        std::iter::once(catalogue.instructions).chain(parts).collect::<Vec<_>>().join("\n\n")
+        let parts = offered.flat_map(|set| match teaches {
+            Teaches::All => [set.instructions, set.reading],
+            Teaches::Reading => [None, set.reading],
+            Teaches::Nothing => [None, None],
+        });
+        first.into_iter().chain(head).chain(parts.flatten()).collect::<Vec<_>>().join("\n\n")
     }
 
     /// Returns a tool's entry of `tools/list`. Under a choice it has no `outputSchema`: the operator narrowed the list to spare

@@ -103,6 +103,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             chain.registry().catalogue(),
             chain.listed(),
             chain.selection(),
+            chain.registry().announcement(),
             redactor,
             server_version,
         );
@@ -334,7 +335,11 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         let waiting: Vec<Call> = self.queues.drain();
         for call in waiting {
             let Some(answer) = self.chain.startup_failure(&call.name, &reason) else { continue };
-            ReplyOutlet(&self.outbox, &mut self.intake).reply(Reply { to: call.reply_to, answer });
+            ReplyOutlet(&self.outbox, &mut self.intake).reply(Reply {
+                to: call.reply_to,
+                answer,
+                notice: None,
+            });
         }
         self.stopping = true;
         self.ended = Some(Finish::StartupFailed(reason));

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::equality;
-use super::issue::{Issue, MAX_ISSUES};
+use super::issue::{Issue, Issues, MAX_ISSUES};
 use super::path::{Place, parts};
 use crate::schema::{Additional, ArrayRule, Literal, ObjectRule, RecordRule, Schema, Shape};
 
@@ -12,7 +12,7 @@ pub(super) const NOT_UNIQUE: &str = "Items must be unique";
 
 /// Collects issues, or only decides.
 pub(super) struct Checker {
-    issues: Vec<Issue>,
+    issues: Issues,
     failed: bool,
     untidy: bool,
     collects: bool,
@@ -23,7 +23,7 @@ pub(super) type At<'a> = Option<&'a Place<'a>>;
 
 impl Checker {
     pub(super) fn collecting() -> Self {
-        Self { issues: Vec::new(), failed: false, untidy: false, collects: true }
+        Self { issues: Issues::default(), failed: false, untidy: false, collects: true }
     }
 
     pub(super) fn deciding() -> Self {
@@ -43,13 +43,13 @@ impl Checker {
         self.untidy = true;
     }
 
-    pub(super) fn into_issues(self) -> Vec<Issue> {
+    pub(super) fn into_issues(self) -> Issues {
         self.issues
     }
 
-    /// Returns whether the limit of issues is reached, so that further checks would be useless.
+    /// Returns whether the verdict is all that is asked for and is known, so that further checks would be useless.
     pub(super) fn full(&self) -> bool {
-        self.failed && (!self.collects || self.issues.len() >= MAX_ISSUES)
+        self.failed && !self.collects
     }
 
     pub(super) fn collects(&self) -> bool {
@@ -66,12 +66,16 @@ impl Checker {
         build: impl FnOnce() -> (String, Vec<(&'static str, Value)>),
     ) {
         self.failed = true;
-        if !self.collects || self.issues.len() >= MAX_ISSUES {
+        if !self.collects {
+            return;
+        }
+        if self.issues.listed.len() >= MAX_ISSUES {
+            self.issues.more += 1;
             return;
         }
         let (standard, extra) = build();
         let message = schema.and_then(|schema| schema.message).map_or(standard, str::to_owned);
-        self.issues.push(Issue { code, path: parts(at), message, extra });
+        self.issues.listed.push(Issue { code, path: parts(at), message, extra });
     }
 
     /// Checks one value against one schema.

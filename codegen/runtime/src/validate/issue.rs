@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::path::PathPart;
 
-/// The most issues one call reports (catalogue#validation).
+/// The most issues one call lists (catalogue#validation).
 pub const MAX_ISSUES: usize = 50;
 
 /// One broken rule. Carries what the schema wants, never what was received.
@@ -18,6 +18,23 @@ pub struct Issue {
     pub message: String,
     /// The code's own members, in Zod's order.
     pub extra: Vec<(&'static str, Value)>,
+}
+
+/// What is wrong with arguments.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Issues {
+    /// The issues in declared field order, at most [`MAX_ISSUES`].
+    pub listed: Vec<Issue>,
+    /// How many there are beyond them.
+    pub more: usize,
+}
+
+impl std::ops::Deref for Issues {
+    type Target = [Issue];
+
+    fn deref(&self) -> &[Issue] {
+        &self.listed
+    }
 }
 
 impl Issue {

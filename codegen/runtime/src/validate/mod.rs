@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::schema::{CrossRule, Schema};
 
-pub use issue::{Issue, MAX_ISSUES, issues_to_value};
+pub use issue::{Issue, Issues, MAX_ISSUES, issues_to_value};
 pub use path::PathPart;
 pub(crate) use words::unreadable_params;
 pub use words::{Refusal, invalid_params};
@@ -27,8 +27,8 @@ pub use words::{Refusal, invalid_params};
 /// `rules` are checked only when the structure is valid, on the value as it was received.
 ///
 /// # Errors
-/// Every issue in declared field order, at most [`MAX_ISSUES`]; `value` is then unchanged.
-pub fn validate(input: &'static Schema, rules: &[CrossRule], value: &mut Value) -> Result<(), Vec<Issue>> {
+/// Every issue: the first [`MAX_ISSUES`] in declared field order, and how many more. `value` is then unchanged.
+pub fn validate(input: &'static Schema, rules: &[CrossRule], value: &mut Value) -> Result<(), Issues> {
     let mut checker = check::Checker::collecting();
     checker.node(input, value, None);
     if !checker.failed() && !rules.is_empty() {

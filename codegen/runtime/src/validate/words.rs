@@ -9,10 +9,10 @@ use colibri_suggest::closest;
 use serde_json::Value;
 
 use super::check::NOT_UNIQUE;
-use super::issue::Issue;
+use super::issue::{Issue, Issues};
 use super::path::PathPart;
 use crate::schema::{Literal, ObjectRule, Schema, Shape, StringRule};
-use crate::spec::ToolSpec;
+use crate::spec::{ToolSpec, fill};
 
 /// How many problems a message names.
 const MAX_PROBLEMS: usize = 8;
@@ -36,13 +36,19 @@ struct Problem {
     came: String,
 }
 
-/// Describes the issues that [`validate`](super::validate) found in the arguments of a tool.
-pub fn invalid_params(tool: &ToolSpec, arguments: &Value, issues: &[Issue]) -> Refusal {
-    let opening = format!("Invalid parameters for {}", tool.name);
-    let mut refusal = Refusal { message: opening.clone(), stored: opening };
+/// Describes the issues that [`validate`](super::validate) found in the arguments of a tool. The form names the places `{tool}` and
+/// `{problems}`.
+pub fn invalid_params(form: &str, tool: &ToolSpec, arguments: &Value, issues: &Issues) -> Refusal {
+    let mut refusal = Refusal { message: String::new(), stored: String::new() };
     let mut count = 0;
     let mut closed: Vec<(String, &ObjectRule)> = Vec::new();
-    for issue in issues {
+    let mut before: Option<&Issue> = None;
+    for issue in issues.iter() {
+        // A text of the catalogue stands for every rule of its field, so it is said once.
+        if before.replace(issue).is_some_and(|last| last.path == issue.path && last.message == issue.message)
+        {
+            continue;
+        }
         let place = Place::find(tool, arguments, issue);
         match place.object() {
             Some(rule) if issue.code == "unrecognized_keys" => {
@@ -57,7 +63,11 @@ pub fn invalid_params(tool: &ToolSpec, arguments: &Value, issues: &[Issue]) -> R
         }
     }
     if count > MAX_PROBLEMS {
-        let more = format!("; and {} more in details.issues", count - MAX_PROBLEMS);
+        let mut more = format!("; and {} more in details.issues", count - MAX_PROBLEMS);
+        if issues.more > 0 {
+            // Writing to a String cannot fail.
+            let _ = write!(more, ", which leaves out another {}", issues.more);
+        }
         refusal.message.push_str(&more);
         refusal.stored.push_str(&more);
     }
@@ -67,12 +77,13 @@ pub fn invalid_params(tool: &ToolSpec, arguments: &Value, issues: &[Issue]) -> R
         // Writing to a String cannot fail.
         let _ = write!(refusal.message, "{stop} {holder} takes {}.", parameters(rule));
     }
-    refusal
+    let filled = |problems: &str| fill(form, &[("tool", tool.name), ("problems", problems)]);
+    Refusal { message: filled(&refusal.message), stored: filled(&refusal.stored) }
 }
 
 /// Describes parameters that could not be read, and the one issue with them.
-pub(crate) fn unreadable_params(tool: &ToolSpec, problem: &str) -> (Refusal, Issue) {
-    let message = format!("Invalid parameters for {}: {problem}", tool.name);
+pub(crate) fn unreadable_params(form: &str, tool: &ToolSpec, problem: &str) -> (Refusal, Issue) {
+    let message = fill(form, &[("tool", tool.name), ("problems", problem)]);
     let issue = Issue { code: "custom", path: Vec::new(), message: problem.to_owned(), extra: Vec::new() };
     (Refusal { stored: message.clone(), message }, issue)
 }
@@ -83,7 +94,7 @@ impl Refusal {
         *count += 1;
         if *count <= MAX_PROBLEMS {
             let Problem { wanted, came } = problem();
-            let joint = if *count == 1 { ": " } else { "; " };
+            let joint = if *count == 1 { "" } else { "; " };
             self.message.extend([joint, &wanted, &came]);
             self.stored.extend([joint, &wanted]);
         }

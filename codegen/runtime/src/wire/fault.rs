@@ -78,11 +78,6 @@ impl<'a> ProtocolFault<'a> {
         Self::new(INVALID_PARAMS, format!("Invalid params: {problem}"), Some(id))
     }
 
-    /// A tool that is not registered; `data` is the JSON text of the envelope (protocol#faults).
-    pub fn unknown_tool(name: &str, data: String, id: RequestId<'a>) -> Self {
-        Self { data: Some(data), ..Self::new(INVALID_PARAMS, format!("Unknown tool: {name}"), Some(id)) }
-    }
-
     /// Too many calls wait.
     pub fn busy(id: RequestId<'a>) -> Self {
         Self::new(UNAVAILABLE, "Server busy", Some(id))

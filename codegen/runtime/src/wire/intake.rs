@@ -8,7 +8,7 @@ use crate::chain::call::{Answer as CallAnswer, Arguments, Call, Member, Reply, R
 use crate::chain::redact::Redactor;
 use crate::chain::selection::Selection;
 use crate::progress::Progress;
-use crate::spec::{CatalogueSpec, ToolSpec};
+use crate::spec::{Announcement, CatalogueSpec, ToolSpec};
 use crate::wire::array::{Arrays, MEMBERS};
 use crate::wire::call::ToolCall;
 use crate::wire::era::{BATCH_VERSION, Era, WORDLESS_VERSION};
@@ -57,11 +57,12 @@ impl Intake {
         catalogue: &CatalogueSpec,
         listed: impl IntoIterator<Item = &'static ToolSpec>,
         selection: &Selection,
+        announcement: Option<&Announcement>,
         redactor: Redactor,
         server_version: &str,
     ) -> Self {
         Self {
-            protocol: Protocol::new(catalogue, listed, selection, server_version),
+            protocol: Protocol::new(catalogue, listed, selection, announcement, server_version),
             redactor,
             arrays: Arrays::default(),
             in_flight: InFlight::default(),
@@ -200,11 +201,11 @@ impl Intake {
         let line = match &reply.answer {
             CallAnswer::Tool { envelope, is_error } => {
                 let era = if reply.to.stateless { Era::Stateless } else { Era::Handshake };
-                self.protocol.tool_result(era, &reply.to.id, envelope, *is_error)
+                self.protocol.tool_result(era, &reply.to.id, envelope, *is_error, reply.notice.as_deref())
             }
             CallAnswer::Failure { text } => {
                 let era = if reply.to.stateless { Era::Stateless } else { Era::Handshake };
-                self.protocol.tool_failure(era, &reply.to.id, text)
+                self.protocol.tool_failure(era, &reply.to.id, text, reply.notice.as_deref())
             }
             CallAnswer::UnknownTool { message, data } => {
                 encode_error(Some(&reply.to.id), INVALID_PARAMS, message, Some(data))

@@ -13,7 +13,7 @@ use super::params::{Params, text_of};
 use super::reply::{encode_result, encode_tool_failure, encode_tool_result};
 use crate::chain::redact::Redactor;
 use crate::chain::selection::Selection;
-use crate::spec::{CatalogueSpec, ToolSpec};
+use crate::spec::{Announcement, CatalogueSpec, ToolSpec};
 
 /// The handshake era's way in.
 pub(crate) const INITIALIZE: &str = "initialize";
@@ -63,16 +63,17 @@ pub struct Protocol {
 
 impl Protocol {
     /// Prepares the answers for a catalogue; `tools` are those that the server's settings select, `selection` is the operator's
-    /// choice among them, and `server_version` is the package's.
+    /// choice among them, `announcement` is what clients are told first, and `server_version` is the package's.
     pub fn new(
         catalogue: &CatalogueSpec,
         tools: impl IntoIterator<Item = &'static ToolSpec>,
         selection: &Selection,
+        announcement: Option<&Announcement>,
         server_version: &str,
     ) -> Self {
         let server_info =
             json!({ "name": catalogue.name, "title": catalogue.title, "version": server_version });
-        let instructions = json!(selection.instructions(catalogue));
+        let instructions = json!(selection.instructions(catalogue, announcement));
         let capabilities = json!({ "tools": {} });
         let meta = json!({ SERVER_INFO_KEY: server_info });
         let stateless_extras = format!(r#","resultType":"complete","_meta":{meta}"#);
@@ -121,14 +122,21 @@ impl Protocol {
         }))
     }
 
-    /// Returns the answer to a tool call. `envelope` is compact JSON text.
-    pub fn tool_result(&self, era: Era, id: &str, envelope: &str, is_error: bool) -> Vec<u8> {
-        encode_tool_result(id, envelope, is_error, self.extras(era))
+    /// Returns the answer to a tool call. `envelope` and `notice` are compact JSON text.
+    pub fn tool_result(
+        &self,
+        era: Era,
+        id: &str,
+        envelope: &str,
+        is_error: bool,
+        notice: Option<&str>,
+    ) -> Vec<u8> {
+        encode_tool_result(id, envelope, is_error, notice, self.extras(era))
     }
 
     /// Returns the answer to a tool call that failed, as a text alone.
-    pub(crate) fn tool_failure(&self, era: Era, id: &str, text: &str) -> Vec<u8> {
-        encode_tool_failure(id, text, self.extras(era))
+    pub(crate) fn tool_failure(&self, era: Era, id: &str, text: &str, notice: Option<&str>) -> Vec<u8> {
+        encode_tool_failure(id, text, notice, self.extras(era))
     }
 
     fn extras(&self, era: Era) -> &str {

@@ -28,14 +28,21 @@ pub fn encode_error(id: Option<&str>, code: i32, message: &str, data: Option<&st
     end(line)
 }
 
-/// The answer to a tool call: the envelope as `structuredContent` and, escaped, as the one text block.
+/// The answer to a tool call: the envelope as `structuredContent` and, escaped, as a text block. A notice is a second text block.
 ///
 /// `envelope` is compact JSON text; `extras` are further members of the result, as `,"name":value`
 /// text (the stateless era's, see [`Protocol`](super::protocol::Protocol)), or empty.
-pub fn encode_tool_result(id: &str, envelope: &str, is_error: bool, extras: &str) -> Vec<u8> {
+pub fn encode_tool_result(
+    id: &str,
+    envelope: &str,
+    is_error: bool,
+    notice: Option<&str>,
+    extras: &str,
+) -> Vec<u8> {
     let mut line = start(Some(id), 2 * envelope.len() + envelope.len() / 4 + extras.len() + 128);
     line.push_str("\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"");
     push_escaped(&mut line, envelope);
+    push_notice(&mut line, notice);
     line.push_str("\"}],\"structuredContent\":");
     line.push_str(envelope);
     if is_error {
@@ -46,15 +53,24 @@ pub fn encode_tool_result(id: &str, envelope: &str, is_error: bool, extras: &str
     end(line)
 }
 
-/// The answer to a tool call that failed, without structured content: `text` is the one text block.
-pub fn encode_tool_failure(id: &str, text: &str, extras: &str) -> Vec<u8> {
+/// The answer to a tool call that failed, without structured content: `text` is a text block. A notice is a second one.
+pub fn encode_tool_failure(id: &str, text: &str, notice: Option<&str>, extras: &str) -> Vec<u8> {
     let mut line = start(Some(id), text.len() + text.len() / 4 + extras.len() + 96);
     line.push_str("\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"");
     push_escaped(&mut line, text);
+    push_notice(&mut line, notice);
     line.push_str("\"}],\"isError\":true");
     line.push_str(extras);
     line.push('}');
     end(line)
+}
+
+/// Ends a text block and begins another one with the notice, if there is one.
+fn push_notice(line: &mut String, notice: Option<&str>) {
+    if let Some(notice) = notice {
+        line.push_str("\"},{\"type\":\"text\",\"text\":\"");
+        push_escaped(line, notice);
+    }
 }
 
 fn start(id: Option<&str>, room: usize) -> String {

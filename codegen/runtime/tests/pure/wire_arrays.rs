@@ -21,7 +21,7 @@ impl Connection {
     fn of(revision: &str) -> Self {
         let listed: [&ToolSpec; 0] = [];
         let mut connection = Self {
-            intake: Intake::new(&CATALOGUE, listed, &Selection::All, Redactor::default(), "0"),
+            intake: Intake::new(&CATALOGUE, listed, &Selection::All, None, Redactor::default(), "0"),
             out: Vec::new(),
         };
         let params = json!({ "protocolVersion": revision });
@@ -40,7 +40,7 @@ impl Connection {
 
     fn answer(&mut self, to: &ReplyTo, text: &str) {
         let answer = Answer::Tool { envelope: json!(text).to_string(), is_error: false };
-        self.intake.encode(&mut self.out, &Reply { to: to.clone(), answer });
+        self.intake.encode(&mut self.out, &Reply { to: to.clone(), answer, notice: None });
     }
 
     /// Returns what was written since the last look: one line, or nothing.

@@ -173,7 +173,7 @@ fn ids_match_by_what_they_mean() {
 #[test]
 fn tool_result_is_one_line_with_one_text_block() {
     let envelope = r#"{"ok":true,"data":"a\nb \"é\" \\ \u2028"}"#;
-    let line = encode_tool_result("\"x\"", envelope, false, "");
+    let line = encode_tool_result("\"x\"", envelope, false, None, "");
     let reply: Value = serde_json::from_slice(&line).unwrap();
     assert_eq!(reply["id"], "x");
     let result = reply["result"].as_object().unwrap();
@@ -182,14 +182,14 @@ fn tool_result_is_one_line_with_one_text_block() {
     assert_eq!(result["content"][0]["type"], "text");
     assert_eq!(result["content"][0]["text"], envelope);
     assert_eq!(result["structuredContent"], serde_json::from_str::<Value>(envelope).unwrap());
-    let failed: Value = serde_json::from_slice(&encode_tool_result("1", "{}", true, "")).unwrap();
+    let failed: Value = serde_json::from_slice(&encode_tool_result("1", "{}", true, None, "")).unwrap();
     assert_eq!(failed["result"]["isError"], true);
 }
 
 #[test]
 fn a_failure_without_envelope_is_a_text_alone() {
     let text = "{\"error\":{\"code\":\"NO\"}}";
-    let line = encode_tool_failure("7", text, ",\"resultType\":\"complete\"");
+    let line = encode_tool_failure("7", text, None, ",\"resultType\":\"complete\"");
     assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
     let reply: Value = serde_json::from_slice(&line).unwrap();
     let content = serde_json::json!([{ "type": "text", "text": text }]);

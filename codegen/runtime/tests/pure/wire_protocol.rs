@@ -4,7 +4,9 @@ use colibri_runtime::chain::call::Arguments;
 use colibri_runtime::chain::redact::Redactor;
 use colibri_runtime::chain::selection::Selection;
 use colibri_runtime::schema::{Additional, ObjectRule, Schema, Shape};
-use colibri_runtime::spec::{CatalogueSpec, ChainCodes, ChainRemedies, Pattern, Runs, ToolSpec};
+use colibri_runtime::spec::{
+    CatalogueSpec, ChainCodes, ChainMessages, ChainRemedies, Pattern, Profile, Runs, ToolSpec,
+};
 use colibri_runtime::wire::call::ToolCall;
 use colibri_runtime::wire::era::Era;
 use colibri_runtime::wire::message::{Incoming, decode};
@@ -40,7 +42,9 @@ pub static CATALOGUE: CatalogueSpec = CatalogueSpec {
     title: "Demo \"server\"",
     version: "9.9.9",
     instructions: "Say hello.\nThen wave.",
+    profile: Profile::House,
     toolsets: &[],
+    announcements: &[],
     tools: &[
         tool("hello", r#"{"name":"hello","inputSchema":{"type":"object"}}"#),
         tool("wave", r#"{"name":"wave","inputSchema":{"type":"object"}}"#),
@@ -58,6 +62,20 @@ pub static CATALOGUE: CatalogueSpec = CatalogueSpec {
         storage_failure: "H",
         store_commit_failed: "I",
         startup_failed: "J",
+        arguments_redacted: "K",
+    },
+    messages: ChainMessages {
+        invalid_params: "Invalid parameters for {tool}: {problems}",
+        audit_enter_failed: "the call could not be entered in the audit log, so it was not run: {reason}",
+        not_admitted: "{tool} is not admitted",
+        not_in_toolset: "{tool} is left out",
+        unknown_tool: "Unknown tool: {tool}; did you mean {name}?",
+        process_aborted: "the process died",
+        cancelled: "cancelled by the client",
+        storage_failure: "H: {reason}",
+        store_commit_failed: "I: {reason}",
+        startup_failed: "J: {reason}",
+        arguments_redacted: "A secret was taken out of {arguments}.",
     },
     remedies: ChainRemedies {
         invalid_params: "correct it",
@@ -76,8 +94,10 @@ const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-0
 
 fn answer(line: &str) -> Answer<'_> {
     match decode(line.as_bytes()) {
-        Incoming::Request(request) => Protocol::new(&CATALOGUE, CATALOGUE.tools, &Selection::All, "1.2.3")
-            .answer(request, &Redactor::default()),
+        Incoming::Request(request) => {
+            Protocol::new(&CATALOGUE, CATALOGUE.tools, &Selection::All, None, "1.2.3")
+                .answer(request, &Redactor::default())
+        }
         other => panic!("{line}: {other:?}"),
     }
 }
@@ -320,9 +340,9 @@ fn unsupported_version_is_answered_with_the_supported_ones() {
 
 #[test]
 fn tool_results_carry_identity_in_the_stateless_era_only() {
-    let protocol = Protocol::new(&CATALOGUE, CATALOGUE.tools, &Selection::All, "1.2.3");
+    let protocol = Protocol::new(&CATALOGUE, CATALOGUE.tools, &Selection::All, None, "1.2.3");
     let read = |era| -> Value {
-        serde_json::from_slice(&protocol.tool_result(era, "1", r#"{"ok":true}"#, false)).unwrap()
+        serde_json::from_slice(&protocol.tool_result(era, "1", r#"{"ok":true}"#, false, None)).unwrap()
     };
     let handshake = read(Era::Handshake);
     let keys = |value: &Value| value["result"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();

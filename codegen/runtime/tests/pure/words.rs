@@ -23,7 +23,7 @@ fn refusal_of(schema: &str, sensitive: &'static [&'static str], mut input: Value
         relaxed: None,
     };
     let issues = validate(tool.input, tool.rules, &mut input).unwrap_err();
-    invalid_params(&tool, &input, &issues)
+    invalid_params("Invalid parameters for {tool}: {problems}", &tool, &input, &issues)
 }
 
 fn problems(schema: &str, input: Value) -> String {
@@ -119,7 +119,7 @@ fn at_most_eight_problems_are_named() {
     let items: Vec<Value> = (0..200_000).map(|_| json!("")).collect();
     let words = problems("arrays", json!({ "tags": items, "more": 1 }));
     assert_eq!(words.matches("must have").count(), 8);
-    assert!(words.ends_with("; and 42 more in details.issues"), "{words}");
+    assert!(words.ends_with("; and 42 more in details.issues, which leaves out another 199953"), "{words}");
     let unknown: serde_json::Map<String, Value> = (0..10).map(|n| (format!("key_{n}"), json!(1))).collect();
     let words = problems("empty", Value::Object(unknown));
     assert!(words.ends_with("; and 2 more in details.issues. t takes no parameters."), "{words}");

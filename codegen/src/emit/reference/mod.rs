@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::catalogue::{Envelope, ErrorPattern, Example, Runs, Stability, Varying};
+use crate::catalogue::{Envelope, ErrorPattern, Example, Runs, Stability, Teaches, Varying};
 use crate::ir::publish::publish;
 use crate::ir::{Domain, ErrorIr, Ir, ToolIr};
 use markdown::{Page, code, text};
@@ -29,6 +29,18 @@ fn index(ir: &Ir<'_>) -> String {
     let mut page = Page::new(&format!("{} {}: tools", ir.head.title, ir.head.version));
     page.paragraph("Clients are told:");
     page.plain(&ir.head.full_instructions());
+    for announcement in &ir.head.announcements {
+        let (setting, value) = (code(&announcement.setting), code(&announcement.value));
+        let further = match announcement.teaches {
+            Teaches::All => "then the text above",
+            Teaches::Reading => "then the text above without what is refused",
+            Teaches::Nothing => "and nothing more",
+        };
+        page.paragraph(&format!(
+            "Where {setting} is {value}: {}, {further}.",
+            text(announcement.instructions.trim_end_matches('.'))
+        ));
+    }
     if !ir.head.toolsets.is_empty() {
         page.paragraph("The toolsets:");
         page.table(&["Toolset", "Tools", "What they are for"], toolset_rows(ir));
@@ -257,6 +269,16 @@ fn errors(ir: &Ir<'_>) -> String {
         vec![code(&error.code), text(&error.when), code(&error.message), text(remedy)]
     });
     page.table(&["Code", "When", "Message", "Remedy"], rows);
+    if !ir.head.notices.is_empty() {
+        page.heading(2, "Notices");
+        page.paragraph("A reply may have a text of its own behind its result, `{\"warnings\":[{\"code\":…,\"message\":…}]}`. The log's hash of the reply does not cover it.");
+        let rows = ir
+            .head
+            .notices
+            .iter()
+            .map(|notice| vec![code(&notice.code), text(&notice.when), code(&notice.message)]);
+        page.table(&["Code", "When", "Message"], rows);
+    }
     if let Some(foreign) = &ir.head.foreign {
         page.heading(2, "Codes of calls to other servers");
         let rows = foreign

@@ -25,6 +25,12 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         let place = place.child("toolsets").child(index).child("instructions");
         let text = set.instructions.as_deref().unwrap_or_default();
         names(text, &place, Some(&set.name), (context, &known), report);
+        let text = set.reading.as_deref().unwrap_or_default();
+        names(text, &place, Some(&set.name), (context, &known), report);
+    }
+    for (index, announcement) in head.announcements.iter().enumerate() {
+        let place = place.child("announcements").child(index).child("instructions");
+        names(&announcement.instructions, &place, None, (context, &known), report);
     }
 }
 
@@ -60,6 +66,7 @@ fn known_names<'a>(context: &'a Context<'_>) -> BTreeSet<&'a str> {
     let properties = schemas.filter_map(|node| node.schema.get("properties").and_then(Value::as_object));
     let mut known: BTreeSet<&str> =
         properties.flat_map(|members| members.keys().map(String::as_str)).collect();
+    known.extend(context.catalogue.head.notices.iter().map(|notice| notice.code.as_str()));
     known.extend(context.catalogue.head.chain.roles().map(|(_, error)| error.code.as_str()));
     let foreign = context.catalogue.head.foreign.iter().flat_map(|codes| codes.roles());
     known.extend(foreign.map(|(_, error)| error.code.as_str()));

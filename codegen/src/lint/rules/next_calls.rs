@@ -1,5 +1,5 @@
 //! `next-calls`: a call that an error suggests names a tool that clients can call, gives every required argument or asks for
-//! it, and takes its values from where there are values of that type. It never names an argument that holds a secret.
+//! it, and takes its values and its condition from where there are values of that type. It never names an argument that holds a secret.
 
 use colibri_visible::is_hidden;
 use serde_json::{Map, Value};
@@ -15,6 +15,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                 let place = entry.place.child("errors").child(index).child("next").child(position);
                 let Some(target) = target(context, call, &place, report) else { continue };
                 let mut judge = Judge { context, entry: &entry, error, target, report };
+                judge.condition(call, &place);
                 judge.names(call, &place);
                 for (name, value) in &call.arguments {
                     judge.argument(name, value, &place.child("arguments").child(name));
@@ -54,6 +55,19 @@ struct Judge<'a, 'c, 'r> {
 }
 
 impl Judge<'_, '_, '_> {
+    /// What the call depends on is a field of the error.
+    fn condition(&mut self, call: &NextCall, place: &Place) {
+        let Some(field) = call.only_if.as_ref().filter(|field| !self.error.fields.contains_key(*field))
+        else {
+            return;
+        };
+        let help = match suggest::closest(field, self.error.fields.keys().map(String::as_str)) {
+            Some(near) => format!("write `{near}`"),
+            None => "name a field of the error".to_owned(),
+        };
+        self.report.value(&place.child("if"), format!("the error has no field `{field}`"), help);
+    }
+
     /// The call's arguments are the tool's, none of them a secret, and none that it needs is missing.
     fn names(&mut self, call: &NextCall, place: &Place) {
         let input = &self.target.input;

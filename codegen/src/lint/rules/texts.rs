@@ -18,6 +18,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     for (index, set) in head.toolsets.iter().enumerate() {
         let place = place.child("toolsets").child(index);
         let instructions = set.instructions.iter().map(|text| ("instructions", text));
+        let instructions = instructions.chain(set.reading.iter().map(|text| ("reading", text)));
         let texts =
             [("title", &set.title), ("description", &set.description)].into_iter().chain(instructions);
         texts.for_each(|(key, text)| present(&place.child(key), text, report));

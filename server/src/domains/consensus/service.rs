@@ -152,12 +152,16 @@ impl Service {
         }
     }
 
-    /// Signs a vote and stores it (consensus#propose-and-vote, from step 3 on). Returns the vote and its number.
+    /// Signs a vote and stores it (consensus#propose-and-vote, from step 3 on). Returns the vote, its number, and whether it counts.
     ///
     /// # Errors
     /// [`Refusal::RoundNotFound`], [`Refusal::AlreadyVoted`], [`Refusal::Corrupt`], [`Refusal::ClockExhausted`],
     /// [`Refusal::Fault`].
-    pub fn vote(&mut self, rounds: &mut dyn Rounds, ballot: &Ballot<'_>) -> Result<(i64, Vote), Refusal> {
+    pub fn vote(
+        &mut self,
+        rounds: &mut dyn Rounds,
+        ballot: &Ballot<'_>,
+    ) -> Result<(i64, Vote, bool), Refusal> {
         let round_id = ballot.round_id;
         let (mark, mut history) = self.history(rounds, round_id)?;
         let sender_id = ballot.signer.sender_id();
@@ -186,8 +190,9 @@ impl Service {
             transitions: transition_rows(before, &change.transitions),
             equivocation: change.proven.as_ref().map(EquivocationRow::of),
         })?;
+        let counts = history.counts(&sender_id);
         self.cache.put_changed(round_id, mark, history);
-        Ok((cast.seq, cast.vote))
+        Ok((cast.seq, cast.vote, counts))
     }
 
     /// Returns a round's level and the evidence of its last step.

@@ -99,7 +99,10 @@ pub fn get_merkle_root(
     }
     match store::root(db, session_id)? {
         Some(root) => Ok((root, store::head_of(db, session_id)?)),
-        None => Err(Failure::Domain(MerkleRootError::ErrNotFinalized { session_id: id() })),
+        None => {
+            let record_count = trail::count_records_of_session(db, session_id)?;
+            Err(Failure::Domain(MerkleRootError::ErrNotFinalized { session_id: id(), record_count }))
+        }
     }
 }
 

@@ -143,7 +143,7 @@ impl fmt::Display for FallbackChainExhaustedError {
     /// Writes the form of router#walk; the catalogue has the same for clients.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (count, models, last) = (self.attempts.len(), self.models(), self.last_message());
-        write!(out, "\u{3b4} fallback chain exhausted after {count} attempts: [{models}] {last}")
+        write!(out, "\u{3b4} fallback chain exhausted (attempts: {count}): [{models}] {last}")
     }
 }
 

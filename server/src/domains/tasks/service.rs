@@ -42,12 +42,13 @@ pub struct Queue<T> {
 /// # Errors
 /// The tool's declared errors, before any write; storage faults.
 pub fn create_task(db: &Db, id: String, stamp: Stamp<'_>, new: NewTask) -> Outcome<Task, TaskCreateError> {
-    if new.status == TaskStatus::Done {
-        return Err(Failure::Domain(born_finished()));
-    }
+    // First, because what the other refusal suggests repeats the dependencies.
     let missing = unknown_tasks(db, &new.depends_on, &[])?;
     if !missing.is_empty() {
         return Err(Failure::Domain(TaskCreateError::ErrDependencyNotFound { task_id: None, missing }));
+    }
+    if new.status == TaskStatus::Done {
+        return Err(Failure::Domain(born_finished()));
     }
     store::insert(db, &id, stamp, &new)?;
     store::add_dependencies(db, &id, &new.depends_on)?;

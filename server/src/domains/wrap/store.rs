@@ -1,7 +1,8 @@
 //! The SQL of wrapped servers: runs of `colibri wrap`, and the lists of tools that were pinned.
 
-use colibri_runtime::handler::Fault;
+use colibri_runtime::handler::{Fault, ToolError as _};
 
+use crate::catalogue::PinsNoteError;
 use colibri_store::db::{Db, Row, RowError};
 use colibri_store::params;
 
@@ -213,8 +214,10 @@ pub(crate) fn count_lists(db: &Db, name: &str) -> Result<i64, Fault> {
     db.query_one(sql, params![name], |row| row.get(0))
 }
 
-/// The code of a call that noted a list which is stored already. It writes nothing and is not a refusal.
-pub(crate) const NOTED_AGAIN: &str = "ERR_PIN_KNOWN";
+/// Returns the code of a call that noted a list which is stored already. It writes nothing and is not a refusal.
+pub(crate) fn noted_again() -> &'static str {
+    PinsNoteError::ErrPinKnown { name: String::new(), list_hash: String::new() }.code()
+}
 
 /// Hands over number, time and message of each call after another one that noted a list which was stored already, in the order of
 /// the numbers, until `take` returns `false`.
@@ -225,7 +228,7 @@ pub(super) fn each_note_of_known(
 ) -> Result<(), Fault> {
     let sql = "SELECT sequence_no, entered_at, error_message FROM actions \
                WHERE sequence_no > ?1 AND tool = 'pins_note' AND error_code = ?2 ORDER BY sequence_no";
-    db.walk(sql, params![after, NOTED_AGAIN], |row| take(row.get(0)?, row.get(1)?, &row.get::<String>(2)?))
+    db.walk(sql, params![after, noted_again()], |row| take(row.get(0)?, row.get(1)?, &row.get::<String>(2)?))
 }
 
 /// An event of a pin, without its list.

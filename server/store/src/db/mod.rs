@@ -108,10 +108,11 @@ impl Db {
         }
     }
 
-    /// Returns whether a failure says nothing about the data: the connection is lost, or the server had to end a statement.
+    /// Returns whether a failure says nothing about the data: the connection is lost, the server had to end a statement, or the
+    /// machine lacks memory or space.
     pub fn is_cut_off(&self) -> bool {
         match &self.engine {
-            Engine::Sqlite(_) => false,
+            Engine::Sqlite(_) => sqlite::handle::machine_is_lacking(),
             Engine::Postgres(handle) => handle.is_cut_off(),
         }
     }

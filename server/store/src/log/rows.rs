@@ -35,6 +35,9 @@ impl AuditFacts {
     }
 }
 
+/// The message of a row whose process died (store#process-locks). The catalogue has it, too, and a test compares them.
+pub const ABORTED_MESSAGE: &str = "process ended before audit exit";
+
 /// How a row is closed: the columns that enter left empty.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Closing<'a> {

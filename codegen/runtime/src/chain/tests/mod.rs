@@ -40,9 +40,9 @@ use crate::kernel::{Clock, SystemIds};
 use crate::memory::{MemoryCx, MemoryStore};
 use crate::progress::Progress;
 use crate::remedy::Suggestion;
-use crate::spec::{CatalogueSpec, ChainCodes, ChainRemedies, Pattern, Relaxation, Runs, ToolSpec};
+use crate::spec::{CatalogueSpec, ChainCodes, ChainRemedies, Pattern, Profile, Relaxation, Runs, ToolSpec};
 
-use tables::{ANY_NUMBER, ANYTHING, KEYED, NUMBER, STRICT};
+use tables::{ANY_NUMBER, ANYTHING, KEYED, MESSAGES, NUMBER, STRICT};
 
 type Data = Vec<String>;
 
@@ -69,7 +69,9 @@ const CATALOGUE_HEAD: CatalogueSpec = CatalogueSpec {
     title: "Test",
     version: "0.0.0",
     instructions: "",
+    profile: Profile::House,
     toolsets: &[],
+    announcements: &[],
     tools: &[],
     operations: &[],
     codes: ChainCodes {
@@ -84,7 +86,9 @@ const CATALOGUE_HEAD: CatalogueSpec = CatalogueSpec {
         storage_failure: "STORAGE",
         store_commit_failed: "UNCOMMITTED",
         startup_failed: "STARTUP",
+        arguments_redacted: "REDACTED",
     },
+    messages: MESSAGES,
     remedies: ChainRemedies {
         invalid_params: "correct it",
         audit_enter_failed: "call again",

@@ -65,7 +65,7 @@ async fn a_client_cannot_call_an_operation_nor_see_it() {
         assert!(chain.registry().lookup("import").is_none());
         assert!(chain.registry().tools().iter().all(|tool| !tool.is_operation()));
     }
-    let protocol = Protocol::new(&CATALOGUE, CATALOGUE.tools, &Selection::All, "0.0.0");
+    let protocol = Protocol::new(&CATALOGUE, CATALOGUE.tools, &Selection::All, None, "0.0.0");
     assert!(!format!("{protocol:?}").contains("import"));
 }
 

@@ -65,7 +65,7 @@ async fn calls_whose_rows_cannot_come_any_more_are_named_in_the_log() {
     chain.set_answers_early(false);
     assert!(!chain.answers_early());
     chain.give_up_rows();
-    assert!(log.hold("2 calls were answered before the database was open and have no row: early"));
+    assert!(log.hold("answered before the database was open and without a row (2): early"));
     assert!(!chain.has_buffered());
 }
 

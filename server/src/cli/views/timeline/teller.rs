@@ -16,7 +16,7 @@ use crate::domains::proof::session;
 use crate::domains::tasks::history::{born_in, claim_of_change, event_of_call, title_after};
 use crate::domains::tasks::shown::title;
 use crate::domains::trail::service::{StoredContent, get_thought_record};
-use crate::domains::wrap::store::NOTED_AGAIN;
+use crate::domains::wrap::store::noted_again;
 use colibri_store::callers::{CallerRow, caller};
 use colibri_store::db::Db;
 use colibri_store::log::log_query::LogRow;
@@ -75,7 +75,7 @@ impl<'a> Teller<'a> {
     pub(super) fn tell(&mut self, call: Call) -> Result<(Event, Weight), Fault> {
         let tool = ToolId::from_name(&call.tool);
         let is_noted_again = tool == Some(ToolId::PinsNote)
-            && call.error.as_ref().is_some_and(|(code, _)| code == NOTED_AGAIN);
+            && call.error.as_ref().is_some_and(|(code, _)| code == noted_again());
         let told = match &call.error {
             Some((_, message)) if is_noted_again => {
                 Told { says: format!("saw a list again: {}", printable(message)), ..Told::default() }

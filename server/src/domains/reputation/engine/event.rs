@@ -147,22 +147,20 @@ pub struct Step {
     pub scar_before: i64,
 }
 
-/// An event that cannot be recorded. The codes are those of reputation#errors.
+/// An event that cannot be recorded. The catalogue has the codes for clients.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EventError {
     /// The event names no node.
-    #[error("ERR_NODE_EMPTY: the event names no node")]
+    #[error("the event names no node")]
     NodeEmpty,
     /// The event names one of the system's nodes.
-    #[error("ERR_NODE_RESERVED: {node_id}: names beginning {RESERVED_PREFIX} are the system's")]
+    #[error("{node_id}: names beginning {RESERVED_PREFIX} are the system's")]
     NodeReserved {
         /// The name.
         node_id: String,
     },
     /// The event is older than the node's last activity.
-    #[error(
-        "ERR_EPOCH_ORDER: {node_id}/{domain}: epoch {epoch} is before {last_activity_epoch}, the last one"
-    )]
+    #[error("{node_id}/{domain}: epoch {epoch} is before {last_activity_epoch}, the last one")]
     EpochOrder {
         /// The node.
         node_id: String,
@@ -174,7 +172,7 @@ pub enum EventError {
         last_activity_epoch: i64,
     },
     /// A number that no event may carry.
-    #[error("ERR_SCHEMA: {field}: {value} is outside what an event may say")]
+    #[error("{field}: {value} is outside what an event may say")]
     Schema {
         /// The field.
         field: &'static str,

@@ -21,9 +21,9 @@ pub struct Standing {
     pub last_activity_epoch: i64,
 }
 
-/// A stored row that no event can have produced. The message is published (reputation#errors).
+/// A stored row that no event can have produced. The catalogue has the code for clients.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("REPUTATION_ROW_INVALID: the stored standing of {node_id} in {domain} has an impossible {field}")]
+#[error("the stored standing of {node_id} in {domain} has an impossible {field}")]
 pub struct RowInvalid {
     /// The row's node.
     pub node_id: String,

@@ -98,9 +98,7 @@ fn a_row_that_no_event_can_have_left_is_named() {
         (StoredStanding { last_activity_epoch: -1, ..sound }, ("n", "social", "last_activity_epoch")),
     ];
     for (stored, (node, domain, field)) in broken {
-        let text = format!(
-            "REPUTATION_ROW_INVALID: the stored standing of {node} in {domain} has an impossible {field}"
-        );
+        let text = format!("the stored standing of {node} in {domain} has an impossible {field}");
         assert_eq!(stored.check().unwrap_err().to_string(), text);
     }
 }

@@ -69,7 +69,7 @@ fn the_tools_work_with_no_database_opened() {
     assert_eq!(call(cx, json!({ "prompt": "hi" })).unwrap().model, ModelId::Claude);
     assert_eq!(
         call(cx, json!({ "prompt": "hi" })),
-        Err("δ fallback chain exhausted after 1 attempts: [claude] down".to_owned())
+        Err("δ fallback chain exhausted (attempts: 1): [claude] down".to_owned())
     );
     let circuits = Domains::default().router_fallback(cx, input::<RouterFallbackInput>(json!({}))).unwrap();
     assert_eq!(

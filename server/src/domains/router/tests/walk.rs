@@ -66,7 +66,7 @@ fn every_member_fails_and_is_named() {
     let router = world.router(Some(only(&models)));
     assert_eq!(
         asked(PROMPT, &router, &RouteOptions::default()),
-        Err("δ fallback chain exhausted after 3 attempts: \
+        Err("δ fallback chain exhausted (attempts: 3): \
              [gpt-4o-mini, llama-3-3-70b, gpt-4o] gpt-4o is down"
             .to_owned())
     );
@@ -94,7 +94,7 @@ fn a_missing_key_is_an_attempt_and_the_fourth_is_refused() {
     let world = World::new([missing(), missing(), missing()]);
     world.clock.pass(7000);
     let router = world.router(None);
-    let exhausted = "δ fallback chain exhausted after 1 attempts: [claude] ";
+    let exhausted = "δ fallback chain exhausted (attempts: 1): [claude] ";
     for _ in 0..3 {
         assert_eq!(
             asked("ping", &router, &RouteOptions::default()),
@@ -122,7 +122,7 @@ fn an_attempt_that_never_ends_is_dropped_in_time() {
     let router = two(&world);
     assert_eq!(
         asked(PROMPT, &router, &RouteOptions::default()),
-        Err("δ fallback chain exhausted after 2 attempts: \
+        Err("δ fallback chain exhausted (attempts: 2): \
              [gpt-4o, claude-sonnet-3-5] claude-sonnet-3-5 timed out after 30000 ms"
             .to_owned())
     );
@@ -134,7 +134,7 @@ fn no_attempt_begins_when_the_budget_is_spent() {
     let models = [ModelId::Gpt4oMini, ModelId::Llama3370b, GPT];
     let world = World::new([Step::Never, Step::Never]);
     let error = asked(PROMPT, &world.router(Some(only(&models))), &RouteOptions::default()).unwrap_err();
-    assert!(error.starts_with("δ fallback chain exhausted after 2 attempts: [gpt-4o-mini, llama-3-3-70b] "));
+    assert!(error.starts_with("δ fallback chain exhausted (attempts: 2): [gpt-4o-mini, llama-3-3-70b] "));
     assert_eq!(world.asked(), &models[..2]);
 }
 

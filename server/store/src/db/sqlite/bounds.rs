@@ -2,6 +2,7 @@
 //! and a few pages can describe more rows than can be read. So a connection that examines a file has bounds of its own.
 
 use std::collections::BTreeSet;
+use std::ffi::c_int;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -23,6 +24,8 @@ const MAX_SQL_BYTES: i32 = 64 << 10;
 const CACHE_KIB: i64 = 2_000;
 /// What SQLite may allocate in all, in bytes. An honest verification takes about a tenth.
 const HEAP_BYTES: i64 = 40 << 20;
+/// What the file asks for is more than its bounds: SQLite's code for too little memory, told apart by a number of its own.
+const TOO_MUCH: c_int = ffi::SQLITE_NOMEM | 0x7f << 8;
 /// Steps of SQLite's virtual machine between two looks at the bound.
 const STEPS_BETWEEN: i32 = 1_000;
 /// Steps that reading the schema may take. Each object takes ten; Colibri's are a hundred.
@@ -141,7 +144,7 @@ impl Bounds {
         move |row| {
             self.look_at(row)?;
             match self.text_bytes_left.load(Ordering::Relaxed) < least {
-                true => Err(refused(ffi::SQLITE_NOMEM)),
+                true => Err(refused(TOO_MUCH)),
                 false => Ok(()),
             }
         }
@@ -162,7 +165,7 @@ impl Bounds {
         let left = if is_text { &self.text_bytes_left } else { &self.key_bytes_left };
         match left.load(Ordering::Relaxed).checked_sub(counted as u64) {
             Some(rest) => left.store(rest, Ordering::Relaxed),
-            None => return Err(refused(ffi::SQLITE_NOMEM)),
+            None => return Err(refused(TOO_MUCH)),
         }
         Ok(())
     }
@@ -205,6 +208,11 @@ pub(crate) fn limit(conn: &mut Connection) -> rusqlite::Result<Arc<AtomicU64>> {
 /// servers never call it. Without effect if SQLite is in use already, as in a test.
 pub fn bound_memory() {
     let _bounded = colibri_wal::bound_heap(HEAP_BYTES);
+}
+
+/// Returns whether a failure for lack of memory is the file's: it asked for more than its bounds. Otherwise the machine has too little.
+pub(super) fn is_of_file(failure: &ffi::Error) -> bool {
+    failure.extended_code == TOO_MUCH || colibri_wal::heap_peak() > HEAP_BYTES / 2
 }
 
 fn may(action: &AuthAction<'_>, readable: &RwLock<BTreeSet<String>>) -> Authorization {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use colibri_runtime::chain::store::StoreFault;
 use colibri_runtime::handler::Fault;
 use rusqlite::{CachedStatement, Connection, ErrorCode, params_from_iter};
 
-use super::bounds::Bounds;
+use super::bounds::{self, Bounds};
 use super::row::SqliteRow;
 use crate::db::row::{Row, RowError};
 #[cfg(debug_assertions)]
@@ -146,9 +147,30 @@ pub(crate) fn fault(error: rusqlite::Error) -> StoreFault {
     StoreFault(reason(&error))
 }
 
+/// Whether the machine has lacked something in the life of this process.
+static LACKING: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether the machine has lacked memory or space. What fails then says nothing about the file.
+pub(crate) fn machine_is_lacking() -> bool {
+    LACKING.load(Ordering::Relaxed)
+}
+
+fn is_machines(error: &rusqlite::Error) -> bool {
+    let rusqlite::Error::SqliteFailure(failure, _) = error else { return false };
+    match failure.code {
+        ErrorCode::OutOfMemory => !bounds::is_of_file(failure),
+        // Of a file that is only read: a temporary one has no room.
+        ErrorCode::DiskFull => true,
+        _ => failure.extended_code == rusqlite::ffi::SQLITE_IOERR_NOMEM,
+    }
+}
+
 /// Returns SQLite's own text for an error, which names neither statements nor files. A value that exists already
 /// is named by its column (trail#limits).
 pub fn reason(error: &rusqlite::Error) -> String {
+    if is_machines(error) {
+        LACKING.store(true, Ordering::Relaxed);
+    }
     match error {
         rusqlite::Error::SqliteFailure(failure, Some(text))
             if failure.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE =>
@@ -157,7 +179,10 @@ pub fn reason(error: &rusqlite::Error) -> String {
         }
         rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
             ErrorCode::TooBig => "a stored value is larger than any that Colibri writes".to_owned(),
-            ErrorCode::OutOfMemory => "it needs more memory than any file that Colibri writes".to_owned(),
+            ErrorCode::OutOfMemory if bounds::is_of_file(failure) => {
+                "it needs more memory than any file that Colibri writes".to_owned()
+            }
+            ErrorCode::OutOfMemory => "this machine has too little memory left for it".to_owned(),
             ErrorCode::OperationInterrupted => {
                 "it takes more steps than a file of this size can need".to_owned()
             }

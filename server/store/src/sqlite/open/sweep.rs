@@ -4,13 +4,10 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::log::rows::Closing;
+use crate::log::rows::{ABORTED_MESSAGE, Closing};
 use crate::sqlite::open::process::{self, Life};
 use crate::sqlite::open::running::running_rows;
 use crate::sqlite::write::rows::{close_stored, read_head, write_head};
-
-/// The message of a row whose process died (store#process-locks).
-const MESSAGE: &str = "process ended before audit exit";
 
 /// Checks whether a process has died here: its lock file is left, or its rows are still running. Changes
 /// nothing.
@@ -45,7 +42,7 @@ pub(crate) fn sweep(conn: &Connection, path: &Path, code: &str, now: &str) -> ru
     let mut closed = 0;
     for (sequence_no, boot_id) in running_rows(conn)? {
         if process::life(&process::lock_path(path, &boot_id)).is_over() {
-            close_stored(conn, &mut head, sequence_no, &Closing::aborted(code, MESSAGE, now))?;
+            close_stored(conn, &mut head, sequence_no, &Closing::aborted(code, ABORTED_MESSAGE, now))?;
             closed += 1;
         }
     }
