@@ -163,7 +163,7 @@ fn the_first_event_after_long_idleness_does_not_bring_the_old_score_back() {
 }
 
 #[test]
-fn events_that_cannot_be_are_refused_by_code() {
+fn events_that_cannot_be_are_refused_with_the_reason() {
     let mut world = World::default();
     world.put(row("a", 8_000, 100));
     let refused = |taken: Taken| match taken {
@@ -173,7 +173,7 @@ fn events_that_cannot_be_are_refused_by_code() {
     let order = "a/execution: epoch 99 is before 100, the last one";
     assert_eq!(refused(world.gain(&gain("e", "a", 1, "b", 99))), order);
     assert_eq!(refused(world.punish(&offence("e", "a", Band::Fraud, 99))), order);
-    let reserved = "ERR_NODE_RESERVED: colibri:x: names beginning colibri: are the system's";
+    let reserved = "colibri:x: names beginning colibri: are the system's";
     assert_eq!(refused(world.gain(&gain("e", "colibri:x", 1, "b", 100))), reserved);
     assert_eq!(refused(world.punish(&offence("e", "colibri:x", Band::Fraud, 100))), reserved);
     let empty = "the event names no node";
