@@ -36,10 +36,12 @@ pub struct Member {
 }
 
 /// What is wrong with a message's text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Flaw {
     /// It holds half of a surrogate pair.
     LoneSurrogate,
+    /// An object names a member twice. Its name, unless that is long.
+    Repeated(Option<Box<str>>),
     /// It nests too deeply.
     TooDeep,
     /// It is not UTF-8.
@@ -52,11 +54,17 @@ pub enum Flaw {
 
 impl Flaw {
     /// Returns what is wrong, as the end of a sentence.
-    pub fn problem(self) -> Cow<'static, str> {
+    pub fn problem(&self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Self::LoneSurrogate => {
                 "the text contains an unpaired surrogate, half of a character such as an emoji; send whole characters"
             }
+            Self::Repeated(Some(name)) => {
+                return Cow::Owned(format!(
+                    "an object of the message has the member \"{name}\" twice; send it once"
+                ));
+            }
+            Self::Repeated(None) => "an object of the message has a member twice; send each once",
             Self::TooDeep => {
                 return Cow::Owned(format!("the message nests more than {MAX_DEPTH} levels; send fewer"));
             }
@@ -118,7 +126,7 @@ impl From<Value> for Arguments {
     }
 }
 
-/// Reads arguments; a repeated key keeps its last value. `None` if a number is beyond the range of a double: that is all that can be
+/// Reads arguments, in which no object names a member twice. `None` if a number is beyond the range of a double: that is all that can be
 /// wrong with JSON whose line was sound.
 pub(crate) fn parse(text: &str) -> Option<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(text);

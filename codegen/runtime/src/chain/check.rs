@@ -80,11 +80,13 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             let verdict = Verdict::Unknown(call.name.clone(), close);
             return Checked { call, arguments, verdict, sensitive: &[], args_hash, redacted };
         };
-        let verdict = match (self.admission.iter().try_for_each(|check| check.admit(tool)), call.unreadable) {
+        let verdict = match (self.admission.iter().try_for_each(|check| check.admit(tool)), &call.unreadable)
+        {
             (Err(denial), _) => Verdict::Denied(denial),
             (Ok(()), Some(flaw)) => {
                 let form = self.spec.messages.invalid_params;
-                let (refusal, issue) = unreadable_params(form, tool, &flaw.problem());
+                let (refusal, issue) =
+                    unreadable_params(form, tool, &self.kernel.redactor.redact(&flaw.problem()));
                 Verdict::Invalid(refusal, Issues { listed: vec![issue], more: 0 })
             }
             (Ok(()), None) => match validate(tool.input, tool.rules, &mut arguments) {

@@ -54,14 +54,14 @@ impl<'a> ToolCall<'a> {
         };
         let sent = params.arguments.map_or("{}", RawValue::get);
         let keeps_all = request.flaw.is_some() || keeps_numbers(sent);
+        let args_hash = match request.flaw {
+            Some(_) => Some(raw_hash(request.params).as_str().into()),
+            None => (!keeps_all).then(|| hash_of_sent(sent, request.params)),
+        };
         let unreadable = match request.flaw {
             // Of sound JSON this is all that can be wrong.
             None if !keeps_all && parse(sent).is_none() => Some(Flaw::Number),
             flaw => flaw,
-        };
-        let args_hash = match request.flaw {
-            Some(_) => Some(raw_hash(request.params).as_str().into()),
-            None => (!keeps_all).then(|| hash_of_sent(sent, request.params)),
         };
         let arguments = if unreadable.is_some() { "{}" } else { sent };
         let (trace_context, progress_token) = call_meta(params.meta);
@@ -80,7 +80,7 @@ impl<'a> ToolCall<'a> {
 }
 
 /// Returns the hash of arguments with a number that their value does not keep (chain#hashes): of their canonical form with the digits
-/// as sent or, if an object names a member twice, of the bytes of `params`.
+/// as sent. Arguments without such a form, which the decoder has refused before, would have that of the bytes of `params`.
 fn hash_of_sent(arguments: &str, params: Option<&RawValue>) -> Box<str> {
     let text = canonical_text(arguments, NumberRule::Sent);
     let text = text.unwrap_or_else(|| raw_form(params.map_or(arguments, RawValue::get)));

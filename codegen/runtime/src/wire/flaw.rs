@@ -18,6 +18,7 @@ impl From<Refusal> for Flaw {
         match refusal {
             Refusal::TooDeep => Self::TooDeep,
             Refusal::LoneSurrogate => Self::LoneSurrogate,
+            Refusal::Repeated(name) => Self::Repeated(name),
         }
     }
 }
@@ -43,11 +44,15 @@ pub(super) fn flawed(text: &str, flaw: Flaw) -> Incoming<'_> {
         return Incoming::Array(members);
     }
     let mut read = Read { lossy: flaw == Flaw::NotUtf8, ..Read::default() };
-    let whole = read.top_level(text.as_bytes()).is_ok() && flaw != Flaw::Syntax;
+    let json = read.top_level(text.as_bytes()).is_ok() && flaw != Flaw::Syntax;
+    let whole = json && !read.twice;
     let method = read.method.and_then(|raw| text_of(raw.get()));
     match (read.request_id(), method) {
         (Some(id), Some(method)) if whole => {
             Incoming::Request(Request { id, method, params: read.params, flaw: Some(flaw) })
+        }
+        (id, _) if json && matches!(flaw, Flaw::Repeated(_)) => {
+            Incoming::Fault(ProtocolFault::invalid_request(id))
         }
         (id, _) => Incoming::Fault(ProtocolFault::parse_error(id)),
     }
@@ -71,15 +76,18 @@ struct Read<'a> {
     /// The text holds replacement characters for what is not UTF-8. An id with one is not the id that was sent.
     lossy: bool,
     id: Option<&'a RawValue>,
+    id_twice: bool,
     method: Option<&'a RawValue>,
     params: Option<&'a RawValue>,
+    /// It has `id`, `method` or `params` twice.
+    twice: bool,
     /// It has `result` or `error`.
     answers: bool,
 }
 
 impl<'a> Read<'a> {
     fn request_id(&self) -> Option<RequestId<'a>> {
-        let id = self.id.filter(|_| self.method.is_some() && !self.answers)?;
+        let id = self.id.filter(|_| self.method.is_some() && !self.answers && !self.id_twice)?;
         let whole = !(self.lossy && id.get().contains(char::REPLACEMENT_CHARACTER));
         RequestId::of(id).filter(|_| whole)
     }
@@ -101,9 +109,12 @@ impl<'de> Visitor<'de> for &mut Read<'de> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(ByteKey(key)) = map.next_key()? {
             match &*key {
-                b"id" => self.id = Some(map.next_value()?),
-                b"method" => self.method = Some(map.next_value()?),
-                b"params" => self.params = Some(map.next_value()?),
+                b"id" => {
+                    self.id_twice = self.id.replace(map.next_value()?).is_some();
+                    self.twice |= self.id_twice;
+                }
+                b"method" => self.twice |= self.method.replace(map.next_value()?).is_some(),
+                b"params" => self.twice |= self.params.replace(map.next_value()?).is_some(),
                 other => {
                     self.answers |= matches!(other, b"result" | b"error");
                     map.next_value::<IgnoredAny>()?;

@@ -103,7 +103,7 @@ impl Protocol {
 
     fn dispatch<'a>(&self, request: Request<'a>) -> Result<Answer<'a>, ProtocolFault<'a>> {
         let params = Params::read(request.params);
-        if let Some(flaw) = request.flaw.filter(|_| request.method != CALL) {
+        if let Some(flaw) = request.flaw.as_ref().filter(|_| request.method != CALL) {
             return Err(ProtocolFault::invalid_params(&flaw.problem(), request.id));
         }
         let (era, stateless) = detect(&request, &params)?;

@@ -64,11 +64,21 @@ fn faults_follow_the_table() {
 #[test]
 fn a_malformed_request_is_answered_under_its_id_if_that_can_be_read() {
     let parse = |id: Value| json!([-32700, "Parse error", id]);
+    let invalid = |id: Value| json!([-32600, "Invalid Request", id]);
     let request = |end: &str| format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"{end}");
     let cases = [
         (request(",\"params\":{\"a\":\"\\ud800\"}}"), json!(["flawed", "1"])),
         (request(",\"params\":{\"a\":\"\\udc00\\ud800\"}}"), json!(["flawed", "1"])),
         (request(",\"\\ud83d\":1}"), json!(["flawed", "1"])),
+        (request(",\"params\":{\"a\":1,\"\\u0061\":1}}"), json!(["flawed", "1"])),
+        (request(",\"params\":[{\"b\":[{}],\"a\":1 , \"b\"\t:1}]}"), json!(["flawed", "1"])),
+        (request(",\"x\":1,\"x\":2}"), json!(["flawed", "1"])),
+        (request(",\"method\":\"ping\"}"), invalid(json!(1))),
+        (request(",\"params\":{},\"params\":{}}"), invalid(json!(1))),
+        // It may be read under either id, so it is answered under none.
+        (request(",\"id\":1}"), invalid(json!(null))),
+        (request(",\"a\":1,\"a\":1"), parse(json!(1))),
+        (request(",\"params\":{\"a\":{\"b\":\"a\"},\"b\":[\"a\",\"a\"]}}"), json!(["request", "1", "ping"])),
         (request("} x"), parse(json!(1))),
         (request(",}"), parse(json!(1))),
         (request(",\"params\":{\"a\":"), parse(json!(1))),
@@ -112,7 +122,6 @@ fn messages_are_told_apart() {
         ),
         (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, json!(["response"])),
         (r#"{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"x"}}"#, json!(["response"])),
-        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a","method":"b"}"#, json!(["request", "2", "b"])),
         (
             r#"{"jsonrpc":"2.0","id":"\ud83d\ude00","method":"ping"}"#,
             json!(["request", r#""\ud83d\ude00""#, "ping"]),

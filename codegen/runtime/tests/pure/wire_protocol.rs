@@ -212,7 +212,7 @@ fn calls_without_a_usable_name_are_refused() {
 
 #[test]
 fn calls_are_decoded() {
-    let decoded = call(r#"{"name":"he\u006clo","arguments":{"a":1,"b":{"c":[]},"a":2}}"#);
+    let decoded = call(r#"{"name":"he\u006clo","arguments":{"a":2,"b":{"c":[]}}}"#);
     assert_eq!(decoded.name, "hello");
     assert_eq!(value(decoded.arguments).to_string(), r#"{"a":2,"b":{"c":[]}}"#);
     assert_eq!(decoded.era, Era::Handshake);
@@ -220,7 +220,10 @@ fn calls_are_decoded() {
     assert_eq!(value(call(r#"{"name":"x"}"#).arguments), json!({}));
     assert_eq!(value(call(r#"{"name":"x","arguments":null}"#).arguments), json!({}));
     assert_eq!(value(call(r#"{"name":"x","arguments":[]}"#).arguments), json!([]));
-    assert_eq!(call(r#"{"name":"x","name":"y"}"#).name, "y");
+    for params in [r#"{"name":"x","name":"y"}"#, r#"{"name":"x","arguments":{"a":1,"a":1}}"#] {
+        let unreadable = call(params).unreadable;
+        assert!(unreadable.is_some_and(|flaw| flaw.problem().contains("twice")), "{params}");
+    }
 }
 
 #[test]

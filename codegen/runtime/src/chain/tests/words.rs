@@ -38,9 +38,12 @@ async fn declared_errors_stand_where_their_pattern_says() {
 /// The wire could read its id and its hash, and not its arguments.
 #[tokio::test]
 async fn a_call_that_cannot_be_read_is_refused_with_what_is_wrong() {
-    for flaw in [Flaw::LoneSurrogate, Flaw::TooDeep, Flaw::NotUtf8, Flaw::Number, Flaw::Syntax] {
+    let repeated = [Flaw::Repeated(Some("title".into())), Flaw::Repeated(None)];
+    let others = [Flaw::LoneSurrogate, Flaw::TooDeep, Flaw::NotUtf8, Flaw::Number, Flaw::Syntax];
+    for flaw in repeated.into_iter().chain(others) {
         let mut chain = chain(FaultyStore::sound());
-        let call = Call { args_hash: Some("ab".into()), unreadable: Some(flaw), ..keyed("keep", "x") };
+        let unreadable = Some(flaw.clone());
+        let call = Call { args_hash: Some("ab".into()), unreadable, ..keyed("keep", "x") };
         let replies = run(&mut chain, vec![call]).await;
         assert!(message(&replies).contains(&*flaw.problem()), "{}", message(&replies));
         assert_eq!(outcomes(&chain), [Some("invalid")]);
