@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use colibri_test_support::other_user::as_nobody;
+use colibri_test_support::other_user::{as_nobody, copy_program};
 use colibri_test_support::{engine, sqlite_only};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -188,8 +188,7 @@ fn finding_e_changed_content_is_found() {
 /// Makes the folder and all in it the other user's, who can then also reach the program.
 fn hand_over(place: &Place) -> PathBuf {
     let program = place.path().join("colibri");
-    fs::copy(env!("CARGO_BIN_EXE_colibri-under-test"), &program).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    copy_program(env!("CARGO_BIN_EXE_colibri-under-test"), &program);
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
     for entry in fs::read_dir(place.path()).unwrap() {
         let _ = std::os::unix::fs::chown(entry.unwrap().path(), Some(65534), Some(65534));

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -43,4 +45,17 @@ fn with_surroundings(mut command: Command, like: &Command) -> Command {
         };
     }
     command
+}
+
+/// Copies a program to where another user may run it.
+///
+/// A process of its own copies it. While this one held the copy open for writing, a child that another test starts at that moment would
+/// hold it, too, and the system runs no file that somebody may write.
+///
+/// # Panics
+/// It cannot be copied.
+pub fn copy_program(from: impl AsRef<Path>, to: &Path) {
+    let copied = Command::new("cp").arg(from.as_ref()).arg(to).status().expect("cp runs");
+    assert!(copied.success(), "the program is copied");
+    std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o755)).expect("its permissions are set");
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use colibri_test_support::client::{Launch, PATIENCE, steps};
-use colibri_test_support::other_user::{NOBODY, as_nobody, is_root};
+use colibri_test_support::other_user::{NOBODY, as_nobody, copy_program, is_root};
 use colibri_test_support::postgres::{Database, Role};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -50,8 +50,8 @@ fn original() -> &'static Path {
         let bin = folder.path().join("bin");
         fs::create_dir(&bin).unwrap();
         // The other user may not reach the folder that it was built in.
-        fs::copy(PROGRAM, bin.join("colibri")).unwrap();
-        for path in [folder.path(), &bin, &bin.join("colibri")] {
+        copy_program(PROGRAM, &bin.join("colibri"));
+        for path in [folder.path(), &bin] {
             fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
         }
         folder
