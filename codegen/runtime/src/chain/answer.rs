@@ -69,9 +69,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     fn notice(&self, redacted: &[String], mut notices: Vec<Notice>) -> Option<String> {
         let (code, form) = (self.spec.codes.arguments_redacted, self.spec.messages.arguments_redacted);
         if !redacted.is_empty() && !form.is_empty() {
-            let named: Vec<&str> =
-                redacted.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
-            notices.insert(0, Notice { code, message: fill(form, &[("arguments", &named.join(", "))]) });
+            notices.insert(0, Notice { code, message: fill(form, &[("arguments", &redacted.join(", "))]) });
         }
         let warnings = notices.iter().map(|notice| json!({ "code": notice.code, "message": notice.message }));
         (!notices.is_empty()).then(|| json!({ "warnings": warnings.collect::<Vec<_>>() }).to_string())

@@ -166,7 +166,9 @@ impl Redactor {
     /// Cleans the arguments of a call. Returns the names of those that held a secret, without it.
     pub(crate) fn redact_arguments(&self, arguments: &mut Value) -> Vec<String> {
         let Value::Object(members) = arguments else {
-            return if self.redact_value(arguments) { vec![String::new()] } else { Vec::new() };
+            // Stage 2 refuses them, and they have no names.
+            self.redact_value(arguments);
+            return Vec::new();
         };
         if self.is_idle() {
             return Vec::new();
@@ -372,6 +374,31 @@ mod tests {
         let mut value = json!({ "a": { "n-secret-key": "n - secret - key" } });
         redactor.redact_value(&mut value);
         assert_eq!(value, json!({ "a": { "[redacted]": "[redacted]" } }));
+    }
+
+    #[test]
+    fn a_public_text_that_stands_alone_stays() {
+        let redactor = Redactor::new(["task_create".to_owned()]).sparing(["task_create"]);
+        assert_eq!(redactor.redact("task_create"), "task_create");
+        assert_eq!(redactor.redact("by task_create"), "by [redacted]");
+        let text = r#"{"task_create":["task_create",1,{"a":"task_create"}]}"#;
+        assert_eq!(redactor.redact_json(text), text);
+        assert_eq!(
+            redactor.redact_json(r#"["task_create","a task_create"]"#),
+            r#"["task_create","a [redacted]"]"#
+        );
+    }
+
+    #[test]
+    fn arguments_that_held_a_secret_are_named_without_it() {
+        let redactor = Redactor::new(["n-secret-key".to_owned()]);
+        let mut arguments = json!({ "a": 1, "b": ["n-secret-key"], "n-secret-key": 2 });
+        assert_eq!(redactor.redact_arguments(&mut arguments), ["b", "[redacted]"]);
+        assert_eq!(arguments, json!({ "a": 1, "b": ["[redacted]"], "[redacted]": 2 }));
+        let mut nameless = json!(["n-secret-key"]);
+        assert!(redactor.redact_arguments(&mut nameless).is_empty());
+        assert_eq!(nameless, json!(["[redacted]"]));
+        assert!(Redactor::default().redact_arguments(&mut arguments).is_empty());
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! The chain over a store, handlers and sinks that fail on purpose.
 //!
 //! [`faults`] fails every step of the store, [`foreign`] does so with calls that another process handles, [`alone`] is about sinks outside it, [`beside`] about network and
-//! scan tools, [`clients`] about who calls, [`gather`] about calls that wait for one another, [`lines`] about when lines are logged, [`turn`] about those that wait for other processes, [`operate`] about the operator's, [`owed`] about rows that come late or not at all, [`selection`] about what is offered, [`tables`] are the schemas of their tools, [`words`] about what is said in the end.
+//! scan tools, [`clients`] about who calls, [`gather`] about calls that wait for one another, [`lines`] about when lines are logged, [`turn`] about those that wait for other processes, [`operate`] about the operator's, [`owed`] about rows that come late or not at all, [`selection`] about what is offered, [`tables`] are the schemas of their tools, [`told`] about what comes beside results, [`words`] about what is said in the end.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::single_range_in_vec_init)]
 
@@ -18,6 +18,7 @@ mod owed;
 mod postponed;
 mod selection;
 mod tables;
+mod told;
 mod turn;
 mod words;
 
