@@ -170,3 +170,8 @@
 --   owner: wrapped servers (server/src/domains/wrap)
 --   migration: 016_wrap
 --   one row a list of tools of a wrapped server, and one a list that was accepted
+
+-- table: call_notes
+--   owner: alpha, the audit log (server/src/domains/notes)
+--   migration: 017_call_notes
+--   one row a note: what was learned about a call beside its outcome

@@ -1,5 +1,5 @@
 -- What the schema colibri consists of, an object a row: its name, and the SHA-256 of everything the catalog knows of it that matters
--- here. Start and `colibri doctor` compare the rows with those of 016_catalog.txt, so that they can name what differs: a dropped
+-- here. Start and `colibri doctor` compare the rows with those of 017_catalog.txt, so that they can name what differs: a dropped
 -- trigger, a disabled one, a right too many. The text is the same in PostgreSQL 15 to 18; a test compares it on each.
 -- What can change no promise has objects of its own, whose names begin with `index` and `right`: an index that only makes questions
 -- faster, and the right of another role to read. A start passes over these, and `colibri doctor` warns of them.

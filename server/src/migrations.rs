@@ -26,4 +26,5 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "014_callers.sql",
     "015_task_history.sql",
     "016_wrap.sql",
+    "017_call_notes.sql",
 ];

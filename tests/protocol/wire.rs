@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use colibri::catalogue::CATALOGUE;
 use colibri_runtime::spec::{Runs, ToolSpec};
-use colibri_test_support::actions::client_calls;
+use colibri_test_support::actions::{action_of, await_running, client_calls};
 use colibri_test_support::client::{Launch, Server, envelope, response};
 use serde_json::{Value, json};
 
@@ -268,6 +268,32 @@ fn a_second_call_under_an_id_is_refused_behind_the_first_answer() {
     let rows = client_calls(&server.sql());
     let tools: Vec<_> = rows.iter().map(|row| row.tool.as_str()).collect();
     assert_eq!(tools, ["probe_status", "probe_network", "probe_echo"]);
+}
+
+#[test]
+fn a_call_that_was_withdrawn_and_done_all_the_same_has_a_note() {
+    let stateless = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} });
+    for meta in [json!({}), stateless] {
+        let mut server = probe().start();
+        server.ready_by("probe_echo", json!({ "required": "x" }));
+        let params = json!({ "name": "probe_scan", "arguments": { "ms": 2_000 }, "_meta": meta });
+        let id = server.send_request("tools/call", params);
+        await_running(&server, "probe_scan");
+        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id, "reason": "timeout" } }));
+        assert_eq!(server.receive()["id"], json!(id));
+        let scan = action_of(&server.sql(), "probe_scan");
+        assert_eq!(scan.end(), ("ok", None));
+        let sql = "SELECT about, kind, body FROM call_notes";
+        let note = server
+            .sql()
+            .query_row(sql, [], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+            })
+            .unwrap();
+        assert_eq!((note.0, note.1.as_str()), (scan.sequence_no, "withdrawn"));
+        let body: Value = serde_json::from_str(&note.2).unwrap();
+        assert_eq!(body["reason_hash"], colibri_canonical::sha256_hex(b"timeout"), "{body}");
+    }
 }
 
 #[test]

@@ -265,6 +265,10 @@ def caller_reply(db, row):
     return {key: row[key] for key in row.keys()}
 
 
+def note_reply(db, row):
+    return {key: row[key] for key in ("note_no", "about", "kind", "noted_at", "body")}
+
+
 # Each table with its key, the tools that write it, its reply, and the order in which its rows were created.
 TIED = [
     ("callers", "caller_no", ("caller_begin",), caller_reply, "caller_no"),
@@ -274,6 +278,7 @@ TIED = [
     ("merkle_roots", "session_id", ("merkle_finalize",), seal_reply, "rowid"),
     ("wrap_runs", "run_id", ("wrap_begin",), run_reply, "run_no"),
     ("tool_pins", "pin_no", ("pins_note", "pins_accept"), pin_reply, "pin_no"),
+    ("call_notes", "note_no", ("call_note",), note_reply, "note_no"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Runs of `colibri wrap`, pins and wrapped calls: judged, and for the tests made, from docs/reference/formats.md alone."""
+"""Runs of `colibri wrap`, pins, wrapped calls and notes on them: judged, and for the tests made, from docs/reference/formats.md alone."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 
 VERIFIER = [sys.executable, str(Path(__file__).resolve().parent / "verify.py")]
 ZERO = "0" * 64
-OPERATIONS = ("caller_begin", "trail_retention", "reputation_import", "wrap_begin", "pins_note", "pins_accept")
+OPERATIONS = ("caller_begin", "call_note", "trail_retention", "reputation_import", "wrap_begin", "pins_note", "pins_accept")
 CODES = (
     "TOOL_ERROR INPUT_REQUIRED TASK_CREATED RESULT_UNKNOWN RPC_ERROR WRAP_BAD_CALL WRAP_DENIED WRAP_NOT_READ_ONLY "
     "WRAP_TOOL_CHANGED WRAP_TOOL_NEW WRAP_LIST_UNKNOWN WRAP_NOT_RECORDED WRAP_BATCH_REFUSED WRAP_CANCELLED "
@@ -163,9 +163,14 @@ class Writer:
         call = self.call(boot, tool, reply=row, subject=str(number))
         self.insert("tool_pins", {**row, "list": None if event == "accepted" else text, "sequence_no": call})
 
+    def note(self, number, boot, about, kind, **body):
+        row = {"note_no": number, "about": about, "kind": kind, "noted_at": "2026-05-01T10:00:00.000Z", "body": canonical(body)}
+        call = self.call(boot, "call_note", reply=row, subject=str(number))
+        self.insert("call_notes", {**row, "sequence_no": call})
+
 
 def fill(database):
-    """Two runs, a pin with another list that was accepted, and calls that end in each way."""
+    """Two runs, a pin with another list that was accepted, calls that end in each way, and notes on two of them."""
     writer = Writer(database)
     tool = {"name": "get_time", "description": "Tell the time \U0001f600.", "inputSchema": {"type": "object"}}
     other = [{**tool, "description": "Tell the time in UTC."}, {"name": "\u6f22", "inputSchema": {}}]
@@ -177,7 +182,9 @@ def fill(database):
         writer.pin(3, second, None, "clock", "accepted", other, "Ask \"get_time\".\n")
         for outcome, code in (("ok", None), ("domain_error", "TOOL_ERROR"), ("denied", "WRAP_DENIED"), ("aborted", "WRAP_STOPPED")):
             writer.call(boot, "clock/get_time", outcome, code)
-        writer.call(second, "files/read")
+        call = writer.call(second, "files/read")
+        writer.note(1, second, call, "withdrawn", at="2026-05-01T10:00:00.000Z", reason_hash=None)
+        writer.note(2, second, call - 1, "later_round", first=None, state_hash=sha256("s"), actions=["accept", None])
     writer.db.close()
 
 
@@ -199,6 +206,14 @@ EDITS = [
     "UPDATE tool_pins SET tools = 3 WHERE pin_no = 2",
     "UPDATE tool_pins SET list_hash = 'x' WHERE pin_no = 3",
     "DELETE FROM tool_pins WHERE pin_no = 2",
+    "UPDATE call_notes SET note_no = 7 WHERE note_no = 2",
+    "UPDATE call_notes SET about = about - 1 WHERE note_no = 1",
+    "UPDATE call_notes SET kind = 'task_ended' WHERE note_no = 1",
+    "UPDATE call_notes SET noted_at = 'x' WHERE note_no = 1",
+    "UPDATE call_notes SET body = body || ' ' WHERE note_no = 2",
+    "UPDATE call_notes SET sequence_no = sequence_no - 1 WHERE note_no = 1",
+    "DELETE FROM call_notes WHERE note_no = 1",
+    "DELETE FROM call_notes WHERE note_no = 2",
     "UPDATE actions SET tool = 'files/x' WHERE tool = 'clock/get_time'",
 ]
 
@@ -214,4 +229,4 @@ def judge(program, folder, database, edited):
         first = subprocess.run([program, "verify", "--db", str(path)], stdout=subprocess.PIPE, text=True)
         second = subprocess.run([*VERIFIER, str(path)], stdout=subprocess.PIPE, text=True)
         assert (first.returncode, second.returncode) == (wanted, wanted), f"{sql}\n{first.stdout}\n{second.stdout}"
-    print(f"wrapped calls and pins, and {len(EDITS)} edits of them, judged alike by both verifiers")
+    print(f"wrapped calls, pins and notes, and {len(EDITS)} edits of them, judged alike by both verifiers")

@@ -91,8 +91,9 @@ fn paired<'a>(history: &'a [Record], entries: &'a [Entry]) -> Result<Vec<(&'a Re
             (several, _) => return wrong(format!("it has {} rows", several.len())),
         }
     }
-    let introduces = |entry: &&&Entry| entry.tool == ToolId::CallerBegin.name() && entry.outcome == "ok";
-    if let Some(entry) = rows.values().flatten().find(|entry| !introduces(entry)) {
+    let of_the_chain = [ToolId::CallerBegin.name(), ToolId::CallNote.name()];
+    let own = |entry: &&&Entry| of_the_chain.contains(&entry.tool.as_str()) && entry.outcome == "ok";
+    if let Some(entry) = rows.values().flatten().find(|entry| !own(entry)) {
         return Err((None, format!("nobody has called what row {} tells of", entry.sequence_no)));
     }
     pairs.sort_by_key(|(_, entry)| entry.exit_no);

@@ -19,6 +19,7 @@ use colibri::tools::cx::{Cx, Parts};
 use colibri_runtime::chain::call::{Call, Outlet, Reply};
 use colibri_runtime::chain::log::NoLog;
 use colibri_runtime::chain::network::Flight;
+use colibri_runtime::chain::note::Withdrawal;
 use colibri_runtime::chain::redact::Redactor;
 use colibri_runtime::chain::registry::Registry;
 use colibri_runtime::chain::scan::ScanFlight;
@@ -83,6 +84,7 @@ impl Process {
         let dispatch = FaultyDispatch { inner: Dispatcher(Domains::default()), control: control.clone() };
         let mut chain = Chain::new(registry, store, dispatch, Audit::Buffer, kernel);
         chain.set_introduction(ToolId::CallerBegin.name());
+        chain.set_notes(ToolId::CallNote.name());
         Self { boot, chain, control, issued, flight: None, scan: None, limited: false }
     }
 
@@ -159,6 +161,15 @@ impl Process {
     /// Starts a long read.
     pub fn start_scan(&mut self, call: Call, outlet: &mut dyn Outlet) -> Option<ScanFlight> {
         ready(self.chain.start_scan(call, outlet))
+    }
+
+    /// Notes that the client has withdrawn the long read, which goes on.
+    pub fn note_withdrawn(&mut self, scan: &ScanFlight) {
+        if let Some(about) = scan.about() {
+            let withdrawal = Withdrawal { at: "2026-11-27T10:00:00.000Z".to_owned(), reason_hash: None };
+            self.chain.note_withdrawn(about, &withdrawal);
+            self.chain.write_notes();
+        }
     }
 
     /// Ends the long read.

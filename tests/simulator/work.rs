@@ -165,7 +165,13 @@ impl World {
 
     pub fn end_scan(&self, process: &mut Process) -> Life {
         let Some((scan, at)) = process.scan.take() else { return Life::Alive };
-        self.conclude(process, at, |process, inbox| process.land_scan(scan, inbox))
+        let withdrawn = self.dice.one_in(3);
+        self.conclude(process, at, |process, inbox| {
+            if withdrawn {
+                process.note_withdrawn(&scan);
+            }
+            process.land_scan(scan, inbox);
+        })
     }
 
     pub fn end_flight(&self, process: &mut Process) -> Life {

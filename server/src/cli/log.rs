@@ -14,6 +14,7 @@ use super::output::print_json_line;
 use super::views::cut;
 use super::who::{UNCHECKED, Who};
 use crate::catalogue::ToolId;
+use crate::domains::notes::words;
 use crate::domains::wrap::store::names;
 use crate::settings::environment::Environment;
 use colibri_store::callers::each_caller;
@@ -161,7 +162,10 @@ impl Page<'_> {
             printable(row.outcome),
             Who::caller(row.caller).to_string(),
         );
-        writeln!(self.out, "{}", line.trim_end())
+        writeln!(self.out, "{}", line.trim_end())?;
+        row.notes.iter().try_for_each(|note| {
+            writeln!(self.out, "{:>8}  note {}: {}", "", note.note_no, words(&note.kind, &note.body))
+        })
     }
 }
 

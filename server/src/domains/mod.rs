@@ -3,6 +3,7 @@
 
 pub mod callers;
 pub mod consensus;
+pub mod notes;
 pub mod proof;
 pub mod reputation;
 pub(crate) mod retention;

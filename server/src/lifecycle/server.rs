@@ -158,6 +158,7 @@ fn configure<D: Dispatch<Cx>>(
     chain.set_selection(offered);
     // Every catalogue of a server with a log has this operation.
     chain.set_introduction(ToolId::CallerBegin.name());
+    chain.set_notes(ToolId::CallNote.name());
     if !capabilities_for(config.mode).write_database {
         chain.set_access(Access::Read);
     }

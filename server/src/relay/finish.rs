@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::child::{code_of, is_absent, words_of};
 use super::ending::Cause;
+use super::notes::Cancelled;
 use super::outgoing::Reply;
 use super::streams::Last;
 use super::{Flight, INTERNAL_ERROR, Relay};
@@ -81,7 +82,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
             self.ending.next(),
             self.aside.front().map(|aside| aside.until),
             self.listing_until(),
-            self.cancelled.front().map(|(_, until)| *until),
+            self.cancelled.front().map(|cancelled| cancelled.until),
             self.exited_at.map(|at| at + REAP_WAIT),
             self.closed_at.filter(|_| self.exited_at.is_none()).map(|at| at + OUTPUT_GRACE),
             self.turn_since.map(|at| at + TURN_LIMIT),
@@ -105,18 +106,18 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
         {
             self.take_line(aside.line, Some(aside.until));
         }
-        while self.cancelled.front().is_some_and(|(_, until)| *until <= now)
-            && let Some((place, _)) = self.cancelled.pop_front()
+        while self.cancelled.front().is_some_and(|cancelled| cancelled.until <= now)
+            && let Some(Cancelled { place, .. }) = self.cancelled.pop_front()
         {
             let Some((id, flight)) = self.end(place) else { continue };
             if self.given_up.len() == GIVEN_UP {
                 self.given_up.pop_front();
             }
             self.given_up.push_back(id);
-            if let Flight::Call(ticket) = flight {
+            if let Flight::Call(passed) = flight {
                 self.counts.aborted += 1;
                 let end = aborted(self.codes.cancelled.code, self.codes.cancelled.message);
-                self.closing.push_back((ticket, end));
+                self.closing.push_back((passed.ticket, end));
             }
         }
         if self.exited_at.is_none() && self.closed_at.is_some_and(|at| at + OUTPUT_GRACE <= now) {
@@ -147,9 +148,10 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
             let Some((id, flight)) = self.end(place) else { continue };
             let line = self.unanswered(how, flight.may_take_effect()).line(Some(id.as_str()));
             match flight {
-                Flight::Call(ticket) => {
+                Flight::Call(passed) => {
+                    self.ended_withdrawn(place, &passed.ticket);
                     self.counts.aborted += 1;
-                    let exit = Some((ticket, aborted(code.code, &message)));
+                    let exit = Some((passed.ticket, aborted(code.code, &message)));
                     self.outgoing.answer(Reply { exit, otherwise: line.clone(), closed: None }, line);
                 }
                 Flight::Listen | Flight::OwnTools(_) => {}

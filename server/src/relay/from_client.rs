@@ -245,11 +245,11 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
                 }
                 Message::Request(id, asked) => notes.push(Note::Request(id, self.flight(asked))),
                 Message::Notification(Told::Initialized) => notes.push(Note::Initialized),
-                Message::Notification(Told::Cancelled(id)) => {
+                Message::Notification(Told::Cancelled(id, reason)) => {
                     // A call that still waits for the tools is gone without a trace.
                     self.aside.retain(|aside| !aside.line.is_only(&id));
                     self.held.retain(|line| !line.is_only(&id));
-                    notes.push(Note::Cancelled(id));
+                    notes.push(Note::Cancelled(id, reason));
                 }
                 _ => {}
             }
@@ -264,13 +264,14 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
             Asked::Initialize { client_info } => Flight::Initialize(client_info),
             Asked::Discover => Flight::Discover,
             Asked::Listen => Flight::Listen,
+            Asked::Task(task) => Flight::Task(task),
             Asked::Other => Flight::Other,
         }
     }
 
     fn entering(&mut self, call: Call, end: Option<ForeignEnd>) -> Entering {
         let client = self.client_of(call.stateless.as_deref());
-        let Call { id, name, args_hash, stateless, trace_context } = call;
+        let Call { id, name, args_hash, stateless, trace_context, arguments_hash, round } = call;
         let row = ForeignCall {
             tool: self.row_name(&name),
             request_id: id.as_str().into(),
@@ -283,6 +284,8 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
             tool: name,
             stateless: stateless.is_some(),
             row: Some((row, end)),
+            arguments: Some(arguments_hash),
+            round,
             entered: None,
         }
     }
@@ -297,7 +300,8 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
             trace_context: None,
             client: self.client_of(None),
         };
-        Entering { id, tool: name, stateless: false, row: Some((row, Some(end))), entered: None }
+        let row = Some((row, Some(end)));
+        Entering { id, tool: name, stateless: false, row, arguments: None, round: None, entered: None }
     }
 
     /// Returns who a call comes from.

@@ -121,14 +121,21 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
     }
 
     fn answered(&mut self, answer: Found, line: Option<&[u8]>) -> Fate {
-        let flight =
-            answer.id.as_ref().and_then(|id| self.flights.oldest(id)).and_then(|place| self.end(place));
-        let Some((id, flight)) = flight else {
+        let place = answer.id.as_ref().and_then(|id| self.flights.oldest(id));
+        let flight = place.and_then(|place| Some((place, self.end(place)?)));
+        let Some((place, (id, flight))) = flight else {
             self.drops.unawaited += 1;
             return self.dropped();
         };
         match flight {
-            Flight::Call(ticket) => Fate::Reply(Box::new(self.reply(&id, ticket, &answer))),
+            Flight::Call(passed) => {
+                self.goes_on(place, &passed, &answer, line.and_then(|line| line.get(answer.value.clone())));
+                Fate::Reply(Box::new(self.reply(&id, passed.ticket, &answer)))
+            }
+            Flight::Task(asked) => {
+                self.task_answered(&asked, &answer, line.and_then(|line| line.get(answer.value.clone())));
+                Fate::Forward
+            }
             Flight::Tools(asked) => self.listed(&id, &asked, &answer, line),
             Flight::OwnTools(asked) => {
                 self.own_listed(&asked, &answer, line);

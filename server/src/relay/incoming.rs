@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 
+use colibri_canonical::HexDigest;
 use colibri_runtime::chain::foreign::{ForeignCall, ForeignEnd, Ticket};
 use colibri_runtime::chain::store::StoreFault;
 
 use super::Flight;
 use crate::wrap::flights::Id;
+use crate::wrap::rounds::Round;
 
 /// A line of the client's that was read.
 #[derive(Debug, Default)]
@@ -52,8 +54,8 @@ pub enum Note {
     Request(Id, Flight),
     /// The handshake is over.
     Initialized,
-    /// A request is cancelled.
-    Cancelled(Id),
+    /// A request is cancelled, for the reason whose text has that hash.
+    Cancelled(Id, Option<String>),
 }
 
 /// A call on its way to its row.
@@ -67,6 +69,10 @@ pub struct Entering {
     pub stateless: bool,
     /// The row, until it is tried, and how it ends at once if the call is refused.
     pub row: Option<(ForeignCall, Option<ForeignEnd>)>,
+    /// The hash of its arguments alone.
+    pub arguments: Option<HexDigest>,
+    /// The call that it goes on with.
+    pub round: Option<Round>,
     /// The row's result.
     pub entered: Option<Result<Option<Ticket>, StoreFault>>,
 }

@@ -1,7 +1,8 @@
 //! The loop between client and server: one thread reads both, writes the rows that wait, and passes on what may go.
 //!
 //! [`from_client`] and [`from_server`] take what was read, [`incoming`] and [`outgoing`] keep it in order while rows wait, [`rows`] writes
-//! those, [`listing`] keeps to the server's tools, [`chatter`] copies its stderr, [`streams`] waits for the next event, and [`ending`] says how it all ends. [`check`] asks
+//! those, [`listing`] keeps to the server's tools, [`notes`] to what is learned of calls beside their outcomes, [`chatter`] copies its
+//! stderr, [`streams`] waits for the next event, and [`ending`] says how it all ends. [`check`] asks
 //! a server for its tools without any client.
 
 mod chatter;
@@ -13,6 +14,7 @@ mod from_client;
 mod from_server;
 mod incoming;
 mod listing;
+mod notes;
 mod outgoing;
 mod rows;
 mod streams;
@@ -26,6 +28,7 @@ use std::sync::Arc;
 use colibri_canonical::HexDigest;
 use colibri_runtime::chain::foreign::{ForeignEnd, Ticket};
 use colibri_runtime::chain::log::{Level, Log};
+use colibri_runtime::chain::note::About;
 use colibri_runtime::chain::store::Store as _;
 use colibri_runtime::handler::Dispatch;
 use colibri_runtime::spec::ForeignCodes;
@@ -45,7 +48,8 @@ use crate::wrap::lines::Lines;
 use crate::wrap::listing::Asked;
 use crate::wrap::name::Name;
 use crate::wrap::pin::SeenList;
-use crate::wrap::request::{Line, Requests};
+use crate::wrap::request::{Line, Requests, TaskRequest};
+use crate::wrap::rounds::GoOn;
 use crate::wrap::scan::Message;
 use crate::wrap::watch::Watch;
 use chatter::Chatter;
@@ -53,6 +57,7 @@ use child::{Child, Started};
 
 use ending::{Act, Ending};
 use incoming::Incoming;
+use notes::{Cancelled, First, Passed};
 use outgoing::Outgoing;
 use streams::{Alarm, Event, SignalStreams};
 
@@ -80,7 +85,7 @@ pub struct Run<'a, D: Dispatch<Cx>> {
 #[derive(Debug)]
 enum Flight {
     /// `tools/call`, whose row is open.
-    Call(Ticket),
+    Call(Box<Passed>),
     /// `tools/list`.
     Tools(Asked),
     /// `tools/list` of this process's own.
@@ -91,6 +96,8 @@ enum Flight {
     Discover,
     /// `subscriptions/listen`, which need never be answered.
     Listen,
+    /// A request about a task.
+    Task(TaskRequest),
     /// Any other.
     Other,
 }
@@ -151,8 +158,12 @@ pub struct Relay<'a, D: Dispatch<Cx>> {
     messages: Vec<Message>,
     /// How many requests are in flight whose answers are looked at.
     looked_at: usize,
-    /// Requests that the client has cancelled, and until when they may be answered.
-    cancelled: VecDeque<(Place, Instant)>,
+    /// Requests that the client has cancelled.
+    cancelled: VecDeque<Cancelled>,
+    /// Calls whose servers asked for input, by the hashes of their states.
+    asked: GoOn<HexDigest, First>,
+    /// Calls that began tasks, by the tasks' ids.
+    tasks: GoOn<String, About>,
     /// Rows to close for which no message waits.
     closing: VecDeque<(Ticket, ForeignEnd)>,
     /// Lists to store.
@@ -213,6 +224,8 @@ impl<'a, D: Dispatch<Cx>> Relay<'a, D> {
             messages: Vec::new(),
             looked_at: 0,
             cancelled: VecDeque::new(),
+            asked: GoOn::default(),
+            tasks: GoOn::default(),
             closing: VecDeque::new(),
             notes: VecDeque::new(),
             last_turns: [0; 2],
@@ -321,12 +334,13 @@ impl<'a, D: Dispatch<Cx>> Relay<'a, D> {
 impl Flight {
     /// Returns whether the whole answer is read, and parts of it may be cut.
     fn is_looked_at(&self) -> bool {
-        matches!(self, Self::Tools(_) | Self::OwnTools(_) | Self::Initialize(_) | Self::Discover)
+        let lists = matches!(self, Self::Tools(_) | Self::OwnTools(_));
+        lists || matches!(self, Self::Initialize(_) | Self::Discover | Self::Task(_))
     }
 
     /// Returns whether the server may have done something for it. Nothing is asked for by a request that only greets or lists.
     fn may_take_effect(&self) -> bool {
-        !self.is_looked_at()
+        !self.is_looked_at() || matches!(self, Self::Task(_))
     }
 }
 

@@ -14,7 +14,7 @@ use super::incoming::{Entering, Note, Waiting};
 use super::{Flight, Relay, hash_of};
 use crate::tools::cx::Cx;
 use crate::wrap::answer::{Answer, Refusal};
-use crate::wrap::limits::{CANCEL_WAIT, TURN_ROWS};
+use crate::wrap::limits::TURN_ROWS;
 
 /// Which part of a sync's time is waited for further rows at most.
 const SHARE_OF_SYNC: f64 = 0.5;
@@ -26,7 +26,8 @@ const CHEAP_SYNC_MS: f64 = 0.02;
 impl<D: Dispatch<Cx>> Relay<'_, D> {
     /// Returns how many rows wait.
     pub(super) fn rows(&mut self) -> usize {
-        self.closing.len() + self.outgoing.waiting().count() + self.incoming.rows()
+        let notes = usize::from(self.operator.chain().has_notes());
+        notes + self.closing.len() + self.outgoing.waiting().count() + self.incoming.rows()
     }
 
     /// Reads on until as many rows wait as the larger of the last two turns wrote, or the time is up. One call at a time never waits.
@@ -134,10 +135,11 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
             outbox.buffer().extend_from_slice(&line.bytes);
         }
         for call in line.calls.drain(..) {
-            match (call.entered, call.id) {
-                (Some(Ok(Some(ticket))), Some(id)) => {
+            match (call.entered, call.id, call.arguments) {
+                (Some(Ok(Some(ticket))), Some(id), Some(arguments)) => {
                     self.counts.calls += 1;
-                    self.begin(id, Flight::Call(ticket));
+                    let passed = self.passed(ticket, arguments, call.round);
+                    self.begin(id, Flight::Call(Box::new(passed)));
                 }
                 _ => self.counts.refused += 1,
             }
@@ -146,7 +148,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
             match note {
                 Note::Request(id, flight) => self.begin(id, flight),
                 Note::Initialized => self.initialized(),
-                Note::Cancelled(id) => self.cancel(&id),
+                Note::Cancelled(id, reason) => self.cancel(&id, reason),
             }
         }
     }
@@ -208,17 +210,6 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
             message: Some(self.codes.batch_refused.message.to_owned()),
             // Nothing answers it yet.
             result_hash: hash_of(""),
-        }
-    }
-
-    fn cancel(&mut self, id: &super::Id) {
-        let Some(place) = self.flights.oldest(id) else { return };
-        while self.cancelled.front().is_some_and(|(answered, _)| self.flights.get(*answered).is_none()) {
-            self.cancelled.pop_front();
-        }
-        let own = matches!(self.flights.get(place), Some((_, Flight::OwnTools(_))));
-        if !own && self.cancelled.iter().all(|(other, _)| *other != place) {
-            self.cancelled.push_back((place, Instant::now() + CANCEL_WAIT));
         }
     }
 }

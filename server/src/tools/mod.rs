@@ -4,6 +4,7 @@
 pub mod callers;
 mod consensus;
 pub mod cx;
+pub mod notes;
 mod proof;
 mod reputation;
 mod router;

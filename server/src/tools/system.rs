@@ -3,15 +3,18 @@
 use super::Domains;
 use super::callers::begin_caller;
 use super::cx::Cx;
+use super::notes::add_note;
 use crate::catalogue::{
-    Caller, CallerBeginError, CallerBeginInput, ServerHealthError, ServerHealthInput, ServerHealthOutput,
-    ServerPingError, ServerPingInput, ServerPingOutput, SystemTools,
+    CallNote, CallNoteError, CallNoteInput, Caller, CallerBeginError, CallerBeginInput, ServerHealthError,
+    ServerHealthInput, ServerHealthOutput, ServerPingError, ServerPingInput, ServerPingOutput, SystemTools,
 };
 use crate::domains::callers::Asserted;
 use crate::domains::callers::published;
+use crate::domains::notes::published as published_note;
 use crate::domains::system::health::{self, Moment};
 use crate::domains::system::published_mode;
 use colibri_runtime::handler::{Fault, Outcome};
+use serde_json::Value;
 
 impl SystemTools<Cx> for Domains {
     fn server_ping(&mut self, cx: &mut Cx, _: ServerPingInput) -> Outcome<ServerPingOutput, ServerPingError> {
@@ -44,5 +47,11 @@ impl SystemTools<Cx> for Domains {
         let row = begin_caller(cx, asserted)?;
         let caller = published(row);
         Ok(caller.ok_or_else(|| Fault::Other("the stored caller has no published form".to_owned()))?)
+    }
+
+    fn call_note(&mut self, cx: &mut Cx, input: CallNoteInput) -> Outcome<CallNote, CallNoteError> {
+        let CallNoteInput { about, kind, body } = input;
+        let body = Value::Object(body.into_iter().collect());
+        Ok(published_note(add_note(cx, about, kind.to_string(), &body)?))
     }
 }

@@ -1,7 +1,7 @@
 //! The tables whose rows are tied to calls.
 
 use crate::domains::ties::TiedTable;
-use crate::domains::{callers, consensus, proof, tasks, warnings, wrap};
+use crate::domains::{callers, consensus, notes, proof, tasks, warnings, wrap};
 
 /// The tables whose rows must produce the replies of the calls that wrote them.
 pub const TIED_TABLES: &[&dyn TiedTable] = &[
@@ -14,4 +14,5 @@ pub const TIED_TABLES: &[&dyn TiedTable] = &[
     &consensus::ties::VoteTie,
     &wrap::tie::RunTie,
     &wrap::tie::PinTie,
+    &notes::tie::NoteTie,
 ];

@@ -84,3 +84,9 @@ pub(crate) const STUCK_WAIT: Duration = Duration::from_secs(1);
 
 /// How often a stderr that takes nothing is tried.
 pub(crate) const STUCK_AGAIN: Duration = Duration::from_millis(10);
+
+/// How many calls are remembered that may go on: for input they asked for, and for tasks.
+pub(crate) const GO_ON: usize = 1024;
+
+/// Of how many answers to requests for input a note says what they were.
+pub(crate) const INPUT_ANSWERS: usize = 32;

@@ -22,6 +22,7 @@ pub mod name;
 pub mod pin;
 pub mod policy;
 pub mod request;
+pub mod rounds;
 pub mod scan;
 #[cfg(test)]
 mod tests;

@@ -49,6 +49,7 @@ pub mod cx;
 pub mod db;
 pub mod find;
 pub mod log;
+pub mod notes;
 pub mod part;
 pub mod postgres;
 pub mod private_file;

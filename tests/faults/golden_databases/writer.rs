@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use colibri::catalogue::ToolId;
 use colibri::domains::router::profile::PROFILES;
 use colibri_test_support::actions::await_running;
 use colibri_test_support::client::{Launch, Server};
@@ -38,7 +39,10 @@ fn full(folder: &Arc<TempDir>) {
     server.data("task_create", json!({ "title": "left as it began" }));
     finish(server);
     import(folder);
-    wrapped::fill(&folder.path().join("colibri.db"));
+    let database = folder.path().join("colibri.db");
+    wrapped::fill(&database);
+    let note = json!({ "about": 3, "kind": "withdrawn", "body": { "at": "2026-11-27T10:00:00.000Z", "reason_hash": null } });
+    wrapped::operate(&database, &[(ToolId::CallNote, note)]);
     // This start signs its seals, and its thoughts need no session.
     let mut server = signing(folder).env("COLIBRI_TRAIL_SESSION_POLICY", "optional").start();
     let session = session(&mut server, "signed");

@@ -156,6 +156,7 @@ impl Table {
                 | ("callers", "caller_no")
                 | ("wrap_runs", "run_no")
                 | ("tool_pins", "pin_no")
+                | ("call_notes", "note_no")
                 | ("claim_clock", "id")
                 | ("mcp_consensus_rounds", "round_id")
                 | ("mcp_consensus_votes", "seq")

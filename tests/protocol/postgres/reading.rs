@@ -38,8 +38,8 @@ fn what_cannot_be_read_is_told_with_a_way_out() {
     drop(database);
     let Some(database) = Database::new() else { return };
     let mut client = database.client(Role::Superuser);
-    client.batch_execute("INSERT INTO colibri.schema_version (version) VALUES (17)").unwrap();
-    assert!(read(&database.url(Role::Read)).contains("schema version 17, and this release works with 16"));
+    client.batch_execute("INSERT INTO colibri.schema_version (version) VALUES (18)").unwrap();
+    assert!(read(&database.url(Role::Read)).contains("schema version 18, and this release works with 17"));
     client.batch_execute("REVOKE USAGE ON SCHEMA colibri FROM colibri_read").unwrap();
     assert!(read(&database.url(Role::Read)).contains("GRANT colibri_read"));
     let gone = read(&database.url(Role::Read).replace(database.name(), "c4naryName"));
@@ -95,7 +95,7 @@ fn doctor_examines_a_shared_database() {
     let fine = findings(&report, "ok").join("\n");
     for text in [
         "rights: the login role is a member of colibri_app",
-        "schema: version 16, tables and rights",
+        "schema: version 17, tables and rights",
         "clock: ",
     ] {
         assert!(fine.contains(text), "{text}: {fine}");

@@ -269,7 +269,7 @@ fn the_catalog_is_the_listed_one_and_tells_every_change() {
     client.batch_execute("SET search_path = colibri").unwrap();
     let sound = catalog(&mut client);
     if std::env::var_os("COLIBRI_WRITE_FROZEN").is_some() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../migrations/postgres/016_catalog.txt");
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../migrations/postgres/017_catalog.txt");
         std::fs::write(file, sound.join("\n") + "\n").unwrap();
     } else {
         assert_eq!(sound, CATALOG.lines().collect::<Vec<_>>(), "COLIBRI_WRITE_FROZEN=1 writes the list");

@@ -54,12 +54,13 @@ fn setup_and_migrations_run_once_and_again() {
     let expected = [
         "migration 015_base: done",
         "migration 016_wrap: done",
-        "schema version 16",
+        "migration 017_call_notes: done",
+        "schema version 17",
         "next: give each machine",
     ];
     assert_eq!(lines(&migrated), expected);
     let again = postgres(&shell, &owner, &["migrate"]);
-    assert_eq!(lines(&again), ["schema version 16: nothing to do", "next: give each machine"]);
+    assert_eq!(lines(&again), ["schema version 17: nothing to do", "next: give each machine"]);
     let again = postgres(&shell, &superuser, &["setup"]);
     assert_eq!(lines(&again)[4], "next: give each machine");
     let tables =
@@ -103,10 +104,10 @@ fn a_changed_schema_is_told_object_by_object_and_a_newer_one_is_left_alone() {
     ] {
         assert!(run.out.contains(line), "{}", run.out);
     }
-    client.batch_execute("INSERT INTO colibri.schema_version (version) VALUES (17)").unwrap();
+    client.batch_execute("INSERT INTO colibri.schema_version (version) VALUES (18)").unwrap();
     let run = postgres(&shell, &owner, &["migrate"]);
     assert_eq!((run.code, run.out.as_str()), (Some(1), ""));
-    assert!(run.err.contains("schema version 17, and this release works with 16"), "{}", run.err);
+    assert!(run.err.contains("schema version 18, and this release works with 17"), "{}", run.err);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `colibri wrap` in front of a server that plays what the test asks of it.
 //!
 //! [`bytes`] what passes and in which form, [`ids`] which answer belongs to which request, [`recorded`] what the row of a call holds,
-//! [`numbers`] how numbers are hashed,
+//! [`noted`] what is noted beside it, [`numbers`] how numbers are hashed,
 //! [`large`] what long replies take, [`guide`] what the guide says, [`check`] what a server would be pinned with, and [`ends`] how a
 //! run ends. [`place`] is a server whose tools change: [`pins`] says what counts as a change and how it is accepted, [`withheld`] and
 //! [`admitted`] which tools a client sees, [`listing`] when `wrap` lists the tools itself, [`replay`] what the recorded versions of
@@ -19,6 +19,7 @@ mod hostile;
 mod ids;
 mod large;
 mod listing;
+mod noted;
 mod numbers;
 mod pins;
 mod place;

@@ -160,6 +160,10 @@ impl Odd {
                 return None;
             }
             "ping" => json!({}),
+            // The client says itself how its task stands.
+            "tasks/get" | "tasks/result" | "tasks/cancel" if params["answer"].is_object() => {
+                params["answer"].clone()
+            }
             "initialize" => json!({
                 "protocolVersion": params["protocolVersion"],
                 "capabilities": { "tools": { "listChanged": true } },

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use colibri::domains::callers::Asserted;
 use colibri::tools::callers::begin_caller;
 use colibri::tools::cx::{Cx, NetworkCx, ScanCx};
+use colibri::tools::notes::add_note;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Fault, NetworkOutcome, Outcome};
 use colibri_store::db::Db;
@@ -84,6 +85,18 @@ impl ProbeTools<Cx> for Probe {
             pid: row.pid,
             first_seen: row.first_seen,
             sequence_no: row.sequence_no,
+        })
+    }
+
+    fn call_note(&mut self, cx: &mut Cx, input: CallNoteInput) -> Outcome<CallNoteOutput, CallNoteError> {
+        let body = serde_json::Value::Object(input.body.into_iter().collect());
+        let row = add_note(cx, input.about, input.kind, &body)?;
+        Ok(CallNoteOutput {
+            note_no: row.note_no,
+            about: row.about,
+            kind: row.kind,
+            noted_at: row.noted_at,
+            body: row.body,
         })
     }
 

@@ -101,6 +101,15 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Returns a call of an operation, entered at the time of another call.
     fn operation_at(&mut self, name: &str, arguments: Value, client: Arc<Client>, at: &Row) -> Entered {
+        let mut entered = self.operation(name, arguments, client);
+        entered.row.timestamp = at.timestamp;
+        entered.row.entered_ms = at.entered_ms;
+        entered.row.entered_at.clone_from(&at.entered_at);
+        entered
+    }
+
+    /// Returns a call of an operation that the chain makes itself.
+    pub(super) fn operation(&mut self, name: &str, arguments: Value, client: Arc<Client>) -> Entered {
         let reply_to =
             ReplyTo { id: NO_REQUEST.into(), stateless: true, member: None, progress: Progress::default() };
         let call = Call {
@@ -115,11 +124,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             unreadable: None,
         };
         let checked = self.check_operation(call);
-        let mut entered = self.enter_row(checked);
-        entered.row.timestamp = at.timestamp;
-        entered.row.entered_ms = at.entered_ms;
-        entered.row.entered_at.clone_from(&at.entered_at);
-        entered
+        self.enter_row(checked)
     }
 
     /// Marks calls as not entered, because stage 3 failed: none has a row, and none goes on.

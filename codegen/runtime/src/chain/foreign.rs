@@ -10,6 +10,7 @@ use crate::chain::audit::RowOutcome;
 use crate::chain::client::Client;
 use crate::chain::ending::Ending;
 use crate::chain::log::Level;
+use crate::chain::note::About;
 use crate::chain::row::{Named, Row};
 use crate::chain::store::{Store, StoreFault};
 use crate::handler::Dispatch;
@@ -51,6 +52,11 @@ impl Ticket {
     pub fn sequence_no(&self) -> Option<i64> {
         self.0.sequence_no
     }
+
+    /// Returns the call, for notes.
+    pub fn about(&self) -> Option<About> {
+        About::of(&self.0)
+    }
 }
 
 /// What an exchange has stored, in the order in which it was given.
@@ -66,8 +72,8 @@ pub struct Exchanged {
 type Written = (Row, Option<Ending>);
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
-    /// Closes the rows of calls that have ended and enters calls that have come, all in one transaction, and syncs once. A call with an
-    /// end has both halves of its row in it. Uses the turn to write; the caller has waited for it ([`Store::poll_turn`]).
+    /// Writes the notes that wait, then closes the rows of calls that have ended and enters calls that have come, all in one transaction,
+    /// and syncs once. A call with an end has both halves of its row in it. Uses the turn to write; the caller has waited for it ([`Store::poll_turn`]).
     ///
     /// If the store refuses the transaction, the exits and the calls are tried apart, then each by itself, so that a row which cannot be
     /// written does not hold up the others. After a failed sync nothing of this may be acted on: see [`Chain::fatal`].
@@ -76,6 +82,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         exits: Vec<(Ticket, ForeignEnd)>,
         calls: Vec<(ForeignCall, Option<ForeignEnd>)>,
     ) -> Exchanged {
+        self.write_notes_first();
         let mut exits: Vec<Written> = exits
             .into_iter()
             .map(|(Ticket(row), end)| {

@@ -4,7 +4,7 @@
 //! and 2, [`prepared`] a batch before its turn to write, [`batch`] and [`single`] the two ways through stages 3 to 5,
 //! [`row`], [`audit`] and [`enter`] stage 3, [`dispatch`] and [`ending`] stage 4, [`effects`] stages 4 and 5 of one call,
 //! [`answer`] the sync and the replies, [`owed`] rows that are written late, [`network`] and [`scan`] the calls that run beside
-//! the loop. [`foreign`] writes the rows of calls that another process handles.
+//! the loop. [`note`] stores what is learned about a call beside its outcome, and [`foreign`] writes the rows of calls that another process handles.
 //!
 //! The stages themselves are private, so that every call goes through the chain (chain#one-way-in).
 //!
@@ -38,6 +38,7 @@ pub mod envelope;
 pub mod foreign;
 pub mod log;
 pub mod network;
+pub mod note;
 mod owed;
 pub mod prepared;
 pub mod redact;
@@ -177,6 +178,9 @@ pub struct Chain<S: Store, D> {
     commit_ms: f64,
     fatal: Option<StoreFault>,
     introductions: Introductions,
+    /// The operation that stores notes.
+    note_operation: Option<&'static str>,
+    notes: VecDeque<note::Note>,
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
@@ -205,6 +209,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             commit_ms: 0.0,
             fatal: None,
             introductions: Introductions::default(),
+            note_operation: None,
+            notes: VecDeque::new(),
         }
     }
 

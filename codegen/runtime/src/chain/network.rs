@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::chain::Chain;
 use crate::chain::call::{Call, Outlet, ReplyTo};
 use crate::chain::check::Target;
+use crate::chain::note::About;
 use crate::chain::row::Entered;
 use crate::chain::store::Store;
 use crate::handler::{Context, Dispatch, Dispatched, NetworkCall, guarded};
@@ -27,6 +28,11 @@ impl Flight {
     /// Returns the request that it will answer.
     pub fn reply_to(&self) -> &ReplyTo {
         &self.call.reply_to
+    }
+
+    /// Returns the call, for notes.
+    pub(crate) fn about(&self) -> Option<About> {
+        About::of(&self.call.row)
     }
 
     /// Returns the tool whose lock it holds.

@@ -173,15 +173,16 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         Ok(())
     }
 
-    /// Writes rows that are still open or buffered; called once at shutdown, after the last call. After a failed sync it
+    /// Writes notes, and rows that are still open or buffered; called once at shutdown, after the last call. After a failed sync it
     /// begins nothing: the next start closes the rows.
     pub fn close_pending(&mut self) {
-        let nothing = self.unclosed.is_empty() && self.buffered.is_empty();
+        let nothing = self.unclosed.is_empty() && self.buffered.is_empty() && self.notes.is_empty();
         if nothing || !self.audit.is_store() || self.fatal.is_some() {
             return;
         }
         // Without the turn, `begin` reports what is in the way.
         let _ = self.store.wait_turn(TURN_LIMIT);
+        self.write_notes_first();
         if let Err(fault) = self.close_all() {
             self.roll_back();
             self.log(Level::Error, format_args!("[audit] pending exits could not be closed: {fault}"));

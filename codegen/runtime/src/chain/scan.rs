@@ -6,6 +6,7 @@ use tokio::sync::oneshot;
 
 use crate::chain::Chain;
 use crate::chain::call::{Call, Outlet, ReplyTo};
+use crate::chain::note::About;
 use crate::chain::row::Entered;
 use crate::chain::store::{Store, StoreFault};
 use crate::handler::{Dispatch, Dispatched, guarded};
@@ -26,6 +27,11 @@ impl ScanFlight {
     /// Returns the request that it will answer.
     pub fn reply_to(&self) -> &ReplyTo {
         &self.call.reply_to
+    }
+
+    /// Returns the call, for notes.
+    pub fn about(&self) -> Option<About> {
+        About::of(&self.call.row)
     }
 }
 

@@ -17,9 +17,11 @@ use crate::chain::Chain;
 use crate::chain::call::{Call, Outlet, Reply, ReplyTo};
 use crate::chain::log::Level;
 use crate::chain::network::Flight;
+use crate::chain::note::{About, Withdrawal};
 use crate::chain::scan::ScanFlight;
 use crate::chain::store::Store;
 use crate::handler::{Dispatch, Dispatched};
+use crate::kernel::rfc3339_ms;
 use crate::spec::{Runs, ToolSpec};
 use crate::wire::fault::UNAVAILABLE;
 use crate::wire::frame::Frames;
@@ -229,7 +231,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             Inbound::Answered | Inbound::Held => {}
             Inbound::Ignored(Some(warning)) => self.log(Level::Warn, &warning),
             Inbound::Ignored(None) => {}
-            Inbound::Cancel(request_id) => self.cancel(&request_id),
+            Inbound::Cancel { request_id, reason_hash } => self.cancel(&request_id, reason_hash),
             Inbound::Call(call) => {
                 self.watch(&call.reply_to);
                 self.admit(call);
@@ -276,8 +278,8 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     }
 
     /// Cancels a call. A waiting call vanishes without a trace; a network call in flight is aborted when it is next polled;
-    /// any other running call goes on.
-    fn cancel(&mut self, request_id: &str) {
+    /// any other running call goes on, and a note says so.
+    fn cancel(&mut self, request_id: &str, reason_hash: Option<String>) {
         self.watched.forget(request_id);
         let mut dropped = match &mut self.door {
             Some(Door::Calls { batch, .. }) => batch.remove(request_id),
@@ -291,10 +293,21 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         dropped.extend(self.queues.remove(request_id));
         if dropped.is_empty() {
             self.queues.cancelled.push(request_id.into());
+            if let Some(about) = self.goes_on(request_id) {
+                let at = rfc3339_ms(self.chain.kernel().clock.wall_ms());
+                self.chain.note_withdrawn(about, &Withdrawal { at, reason_hash });
+            }
         }
         for to in &dropped {
             self.intake.unanswered(&mut self.outbox.buffer(), to);
         }
+    }
+
+    /// Returns the entered call with that request id that a cancellation does not end.
+    fn goes_on(&self, request_id: &str) -> Option<About> {
+        let landing = self.landings.iter().find(|landing| *landing.reply_to().id == *request_id);
+        let scan = self.scan.as_ref().filter(|scan| *scan.reply_to().id == *request_id);
+        self.chain.entered(request_id).or_else(|| scan?.about()).or_else(|| landing?.about())
     }
 
     fn obey_waiting(&mut self) {

@@ -11,6 +11,7 @@ use tokio::time::Sleep;
 use crate::chain::call::{Call, ReplyTo};
 use crate::chain::log::Level;
 use crate::chain::network::Flight;
+use crate::chain::note::About;
 use crate::chain::prepared::Prepared;
 use crate::chain::scan::ScanFlight;
 use crate::chain::store::Store;
@@ -40,6 +41,14 @@ impl Landing {
         match &self.what {
             Landed::Flight(flight, _) => flight.reply_to(),
             Landed::Scan(scan, _) => scan.reply_to(),
+        }
+    }
+
+    /// Returns the call, for notes.
+    pub fn about(&self) -> Option<About> {
+        match &self.what {
+            Landed::Flight(flight, _) => flight.about(),
+            Landed::Scan(scan, _) => scan.about(),
         }
     }
 }
@@ -113,6 +122,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
     /// Returns whether something is to be written.
     fn wants_turn(&self) -> bool {
         self.opening.is_some()
+            || self.chain.has_notes()
             || !self.landings.is_empty()
             || self.chain.has_rest()
             || self.door.is_some()
@@ -180,6 +190,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
     async fn use_turn(&mut self) {
         if let Some((store, kind)) = self.opening.take() {
             return self.open(store, kind);
+        }
+        if self.chain.has_notes() {
+            // Before the rows of the calls that they are about are closed.
+            return self.chain.write_notes();
         }
         if let Some(landing) = self.landings.pop_front() {
             return self.close(landing).await;

@@ -26,8 +26,13 @@ pub enum Inbound {
     Answered,
     /// The frame gets no answer; odd input carries a warning for the log.
     Ignored(Option<String>),
-    /// The client no longer wants the answer to that request (JSON text of its id).
-    Cancel(Box<str>),
+    /// The client no longer wants the answer to that request.
+    Cancel {
+        /// JSON text of its id.
+        request_id: Box<str>,
+        /// SHA-256 (hex) of the reason's text, if it gave one.
+        reason_hash: Option<String>,
+    },
     /// A tool call.
     Call(Call),
     /// The message is refused, behind the answer to the call that has its id.
@@ -273,7 +278,8 @@ impl Intake {
                 }
             }
             self.leave_arrays(out);
-            return Inbound::Cancel(request_id.as_str().into());
+            let reason_hash = notification.reason_hash();
+            return Inbound::Cancel { request_id: request_id.as_str().into(), reason_hash };
         }
         // A call without an id could not be answered; running it anyway would hide its outcome.
         let call = notification.method == "tools/call";

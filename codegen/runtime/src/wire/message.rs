@@ -13,7 +13,7 @@ use super::params::{Key, member, text_of};
 use crate::chain::call::Flaw;
 use crate::chain::redact::Redactor;
 use crate::wire::scan;
-use colibri_canonical::MAX_DEPTH;
+use colibri_canonical::{MAX_DEPTH, sha256_hex};
 
 /// The content of a line.
 #[derive(Debug)]
@@ -73,6 +73,17 @@ impl<'a> Notification<'a> {
         }
         RequestId::of(member(self.params?, "requestId")?)
     }
+
+    /// Returns, for `notifications/cancelled`, the SHA-256 (hex) of the reason's text.
+    pub fn reason_hash(&self) -> Option<String> {
+        reason_hash(self.params?)
+    }
+}
+
+/// Returns the SHA-256 (hex) of the text that the parameters of `notifications/cancelled` give as the reason.
+pub fn reason_hash(params: &RawValue) -> Option<String> {
+    let reason = text_of(member(params, "reason")?.get())?;
+    Some(sha256_hex(reason.as_bytes()))
 }
 
 /// A request's id: a string or a number, kept as the JSON text it came in.

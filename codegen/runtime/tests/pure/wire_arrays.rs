@@ -55,7 +55,7 @@ fn collect(inbound: Inbound, calls: &mut Vec<Call>) {
     match inbound {
         Inbound::Call(call) => calls.push(call),
         Inbound::Array(members) => members.into_iter().for_each(|member| collect(member, calls)),
-        Inbound::Answered | Inbound::Held | Inbound::Ignored(_) | Inbound::Cancel(_) => {}
+        Inbound::Answered | Inbound::Held | Inbound::Ignored(_) | Inbound::Cancel { .. } => {}
     }
 }
 

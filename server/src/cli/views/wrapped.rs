@@ -1,12 +1,14 @@
-//! What `colibri wrap` and `colibri pins` did, in words.
+//! What `colibri wrap` and `colibri pins` did, and what was noted, in words.
 
 use colibri_runtime::handler::Fault;
 use colibri_visible::printable;
 
 use crate::catalogue::ToolId;
 use crate::cli::ids::short;
+use crate::domains::notes::words;
 use crate::domains::wrap::store::{pin, run};
 use colibri_store::db::Db;
+use colibri_store::notes::note;
 
 /// Says what a successful operation did; `subject` is the row that it wrote.
 pub(super) fn says(db: &Db, operation: ToolId, subject: &str) -> Result<String, Fault> {
@@ -16,6 +18,11 @@ pub(super) fn says(db: &Db, operation: ToolId, subject: &str) -> Result<String, 
         return Ok(format!("wrapped {}", what.unwrap_or_else(|| short(subject))));
     }
     let number = subject.parse().unwrap_or_default();
+    if operation == ToolId::CallNote {
+        let note = note(db, number)?;
+        let what = note.map(|note| format!("call {} {}", note.about, words(&note.kind, &note.body)));
+        return Ok(format!("noted: {}", what.unwrap_or_else(|| "nothing that is stored".to_owned())));
+    }
     let Some(pin) = pin(db, number)? else { return Ok(format!("called {}", operation.name())) };
     let tools = if pin.tools == 1 { "1 tool".to_owned() } else { format!("{} tools", pin.tools) };
     let (name, hash) = (printable(&pin.name), pin.list_hash.get(..12).unwrap_or_default());

@@ -3,6 +3,7 @@
 use colibri_canonical::HexDigest;
 
 use crate::wrap::flights::Id;
+use crate::wrap::rounds::Round;
 
 /// A line of the client's.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,6 +108,10 @@ pub struct Call {
     pub stateless: Option<String>,
     /// Canonical JSON of the call's trace headers.
     pub trace_context: Option<String>,
+    /// The hash of its arguments alone.
+    pub arguments_hash: HexDigest,
+    /// The call that it goes on with, if it brings the input that one asked for.
+    pub round: Option<Round>,
 }
 
 /// A malformed `tools/call`.
@@ -150,8 +155,19 @@ pub enum Asked {
     Discover,
     /// `subscriptions/listen`, which need never be answered.
     Listen,
+    /// `tasks/get`, `tasks/result` or `tasks/cancel`.
+    Task(TaskRequest),
     /// Anything else.
     Other,
+}
+
+/// A request about a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskRequest {
+    /// `taskId`.
+    pub task_id: String,
+    /// It asks for the result, not for the state.
+    pub is_result: bool,
 }
 
 /// What a notification tells, where that matters on the way.
@@ -159,8 +175,8 @@ pub enum Asked {
 pub enum Told {
     /// `notifications/initialized`.
     Initialized,
-    /// `notifications/cancelled` with the id of the request.
-    Cancelled(Id),
+    /// `notifications/cancelled` with the id of the request, and the hash of the reason's text if it gave one.
+    Cancelled(Id, Option<String>),
     /// Anything else.
     Other,
 }

@@ -8,7 +8,7 @@ mod message;
 mod object;
 mod read;
 
-pub use message::{Asked, BadCall, Call, Line, Message, Refusal, Told};
+pub use message::{Asked, BadCall, Call, Line, Message, Refusal, TaskRequest, Told};
 
 use super::limits::{HOLD_BYTES, REQUEST_LINE_BYTES};
 use super::scan::Scan;

@@ -4,15 +4,19 @@ use std::borrow::Cow;
 
 use colibri_runtime::wire::era::{CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, call_meta};
 use colibri_runtime::wire::flaw::request_id;
+use colibri_runtime::wire::message::reason_hash;
 use colibri_runtime::wire::params::{member, members, text_of};
 use colibri_runtime::wire::scan;
 use serde_json::value::RawValue;
 
 use super::hash::{args_hash, raw_hash};
-use super::message::{Asked, BadCall, Call, Line, Message, PARSE_ERROR, Refusal, Told, WRONG_PARAMETERS};
+use super::message::{
+    Asked, BadCall, Call, Line, Message, PARSE_ERROR, Refusal, TaskRequest, Told, WRONG_PARAMETERS,
+};
 use super::object::{Elements, Object};
 use crate::wrap::flights::Id;
 use crate::wrap::limits::{IN_FLIGHT, REQUEST_DEPTH};
+use crate::wrap::rounds::Round;
 use crate::wrap::text::unescaped;
 
 /// The members of a message, in the order of their places below.
@@ -143,6 +147,12 @@ fn asked(method: &[u8], params: Option<&RawValue>) -> Asked {
         }
         b"server/discover" => Asked::Discover,
         b"subscriptions/listen" => Asked::Listen,
+        b"tasks/get" | b"tasks/result" | b"tasks/cancel" => {
+            let task_id = params.and_then(|params| text_of(member(params, "taskId")?.get()));
+            let is_result = method == b"tasks/result";
+            task_id
+                .map_or(Asked::Other, |id| Asked::Task(TaskRequest { task_id: id.into_owned(), is_result }))
+        }
         _ => Asked::Other,
     }
 }
@@ -152,7 +162,8 @@ fn told(method: &[u8], params: Option<&RawValue>) -> Told {
         b"notifications/initialized" => Told::Initialized,
         b"notifications/cancelled" => {
             let id = params.and_then(|params| member(params, "requestId"));
-            id.and_then(|id| Id::read(id.get().as_bytes())).map_or(Told::Other, Told::Cancelled)
+            let id = id.and_then(|id| Id::read(id.get().as_bytes()));
+            id.map_or(Told::Other, |id| Told::Cancelled(id, params.and_then(reason_hash)))
         }
         _ => Told::Other,
     }
@@ -164,15 +175,19 @@ fn call(object: &Object<'_, 5>, id: Option<Id>) -> Message {
     let [name, arguments, meta] = read.values;
     let name = name.and_then(|name| text_of(name.get())).map(Cow::into_owned);
     let problem = twice(object, &read);
+    let alone = (read.others && problem.is_none()).then(|| args_hash(arguments, arguments, false));
     let args_hash = match problem {
         None => args_hash(params, arguments, read.others),
         Some(_) => raw_hash(params),
     };
+    let arguments_hash = alone.unwrap_or(args_hash);
+    let round = params.filter(|_| read.others).and_then(Round::read);
     let (trace_context, _) = call_meta(meta);
     let stateless = meta.and_then(stateless);
     match (problem, id, name) {
         (None, Some(id), Some(name)) => {
-            Message::Call(Box::new(Call { id, name, args_hash, stateless, trace_context }))
+            let call = Call { id, name, args_hash, stateless, trace_context, arguments_hash, round };
+            Message::Call(Box::new(call))
         }
         (problem, id, name) => {
             let problem = problem.unwrap_or(match name {

@@ -176,7 +176,7 @@ fn other_messages_are_named_for_what_they_ask() {
         (r#"{"method":"notifications/initialized"}"#, Message::Notification(Told::Initialized)),
         (
             r#"{"method":"notifications/cancelled","params":{"requestId":7}}"#,
-            Message::Notification(Told::Cancelled(id("7"))),
+            Message::Notification(Told::Cancelled(id("7"), None)),
         ),
         (r#"{"method":"notifications/cancelled","params":{}}"#, Message::Notification(Told::Other)),
         (r#"{"method":"x"}"#, Message::Notification(Told::Other)),

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::callers::{self, CallerRow};
 use crate::db::{Db, Row, RowError, Value};
+use crate::notes::{NoteRow, notes_on};
 
 /// What the column `outcome` may hold (chain#audit-row).
 pub const OUTCOMES: [&str; 7] = ["running", "ok", "domain_error", "error", "invalid", "denied", "aborted"];
@@ -64,6 +65,9 @@ pub struct LogRow<'a> {
     pub subject: Option<&'a str>,
     pub caller_no: Option<i64>,
     pub caller: Option<&'a CallerRow>,
+    /// What was learned about it beside its outcome.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub notes: &'a [NoteRow],
 }
 
 const COLUMNS: &str = "a.sequence_no, a.correlation_id, a.boot_id, a.request_id, a.tool, a.mode, a.args_hash, a.trace_context, \
@@ -96,7 +100,10 @@ pub fn each_call(
              ORDER BY a.sequence_no DESC LIMIT {limit})"
         ),
     };
-    let sql = format!("SELECT {COLUMNS}, c.caller_no FROM {CALLS} WHERE {condition} ORDER BY a.sequence_no");
+    let sql = format!(
+        "SELECT {COLUMNS}, c.caller_no, (SELECT count(*) FROM call_notes WHERE about = a.sequence_no) \
+         FROM {CALLS} WHERE {condition} ORDER BY a.sequence_no"
+    );
     // Calls of one caller follow each other, so it is read once for all of them.
     let mut caller: Option<CallerRow> = None;
     db.walk(&sql, &params, |row| {
@@ -107,7 +114,11 @@ pub fn each_call(
                 None => None,
             };
         }
-        Ok::<_, Fault>(take(&read(row, caller.as_ref())?))
+        let notes = match row.get::<i64>(CALL_COLUMNS + 1)? {
+            0 => Vec::new(),
+            _ => notes_on(db, row.get(0)?)?,
+        };
+        Ok::<_, Fault>(take(&read(row, caller.as_ref(), &notes)?))
     })
 }
 
@@ -144,16 +155,23 @@ pub struct CallsOfTime {
 }
 
 /// Counts the calls since a time by the first `precision` characters of their stamps and by outcome, in the order of time. `first` is
-/// what [`first_since`] found.
+/// what [`first_since`] found. A call with one of the codes `done` counts as done.
 ///
 /// # Errors
 /// The engine's error.
-pub fn count_by_time(db: &Db, since: &str, first: i64, precision: usize) -> Result<Vec<CallsOfTime>, Fault> {
+pub fn count_by_time(
+    db: &Db,
+    since: &str,
+    first: i64,
+    precision: usize,
+    done: [&str; 2],
+) -> Result<Vec<CallsOfTime>, Fault> {
     let sql = format!(
-        "SELECT substr(entered_at, 1, {precision}), outcome, count(*) FROM actions \
-         WHERE entered_at >= ?1 AND sequence_no >= ?2 GROUP BY 1, 2 ORDER BY 1, 2"
+        "SELECT substr(entered_at, 1, {precision}), CASE WHEN error_code IN (?3, ?4) THEN 'ok' ELSE outcome END, \
+         count(*) FROM actions WHERE entered_at >= ?1 AND sequence_no >= ?2 GROUP BY 1, 2 ORDER BY 1, 2"
     );
-    db.query_all(&sql, &[Value::Text(since), Value::Integer(first)], |row| {
+    let values = [Value::Text(since), Value::Integer(first), Value::Text(done[0]), Value::Text(done[1])];
+    db.query_all(&sql, &values, |row| {
         Ok(CallsOfTime { time: row.get(0)?, outcome: row.get(1)?, count: row.get(2)? })
     })
 }
@@ -209,7 +227,11 @@ fn matching(filter: &LogFilter) -> (String, Vec<Value<'_>>) {
     (conditions, params)
 }
 
-fn read<'a>(row: &Row<'a>, caller: Option<&'a CallerRow>) -> Result<LogRow<'a>, RowError> {
+fn read<'a>(
+    row: &Row<'a>,
+    caller: Option<&'a CallerRow>,
+    notes: &'a [NoteRow],
+) -> Result<LogRow<'a>, RowError> {
     Ok(LogRow {
         sequence_no: row.get(0)?,
         correlation_id: row.get(1)?,
@@ -233,5 +255,6 @@ fn read<'a>(row: &Row<'a>, caller: Option<&'a CallerRow>) -> Result<LogRow<'a>, 
         subject: row.get(19)?,
         caller_no: caller.map(|caller| caller.caller_no),
         caller,
+        notes,
     })
 }

@@ -11,9 +11,10 @@ use super::cluster::{Cluster, Role};
 
 /// What `colibri postgres setup` and `colibri postgres migrate` run: the roles, and each version's schema.
 const SETUP: &str = include_str!("../../../../migrations/postgres/setup.sql");
-const SCHEMA: [(u32, &str); 2] = [
+const SCHEMA: [(u32, &str); 3] = [
     (15, include_str!("../../../../migrations/postgres/015_base.sql")),
     (16, include_str!("../../../../migrations/postgres/016_wrap.sql")),
+    (17, include_str!("../../../../migrations/postgres/017_call_notes.sql")),
 ];
 /// The table of the probe server, which may create none itself.
 const PROBE: &str = "CREATE TABLE public.probe (key text COLLATE \"C\" PRIMARY KEY, value bytea NOT NULL);

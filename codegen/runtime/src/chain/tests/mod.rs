@@ -1,7 +1,7 @@
 //! The chain over a store, handlers and sinks that fail on purpose.
 //!
 //! [`faults`] fails every step of the store, [`foreign`] does so with calls that another process handles, [`alone`] is about sinks outside it, [`beside`] about network and
-//! scan tools, [`clients`] about who calls, [`gather`] about calls that wait for one another, [`lines`] about when lines are logged, [`turn`] about those that wait for other processes, [`operate`] about the operator's, [`owed`] about rows that come late or not at all, [`selection`] about what is offered, [`tables`] are the schemas of their tools, [`told`] about what comes beside results, [`words`] about what is said in the end.
+//! scan tools, [`clients`] about who calls, [`gather`] about calls that wait for one another, [`lines`] about when lines are logged, [`notes`] about what is learned of calls in addition, [`turn`] about those that wait for other processes, [`operate`] about the operator's, [`owed`] about rows that come late or not at all, [`selection`] about what is offered, [`tables`] are the schemas of their tools, [`told`] about what comes beside results, [`words`] about what is said in the end.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::single_range_in_vec_init)]
 
@@ -13,6 +13,7 @@ mod faults;
 mod foreign;
 mod gather;
 mod lines;
+mod notes;
 mod operate;
 mod owed;
 mod postponed;
@@ -42,7 +43,6 @@ use crate::memory::{MemoryCx, MemoryStore};
 use crate::progress::Progress;
 use crate::remedy::Suggestion;
 use crate::spec::{CatalogueSpec, ChainCodes, ChainRemedies, Pattern, Profile, Relaxation, Runs, ToolSpec};
-
 use tables::{ANY_NUMBER, ANYTHING, KEYED, MESSAGES, NUMBER, STRICT};
 
 type Data = Vec<String>;
@@ -125,6 +125,7 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         ToolSpec { runs: Runs::Operator { mutates: true }, listing: "", ..tool("inspect") },
         ToolSpec { runs: Runs::Operator { mutates: true }, listing: "", ..tool("import") },
         ToolSpec { runs: Runs::Operator { mutates: true }, listing: "", ..tool("introduce") },
+        ToolSpec { runs: Runs::Operator { mutates: true }, listing: "", ..tool("note") },
     ],
     ..CATALOGUE_HEAD
 };
@@ -197,6 +198,9 @@ impl Dispatch<MemoryCx<Data>> for Handlers {
                 "refuse" => Dispatched::Fault(Fault::Storage("refused".to_owned())),
                 _ => Dispatched::Value(json!({})),
             };
+        }
+        if operation == 3 {
+            return notes::keep(cx, arguments);
         }
         assert_eq!(operation, 1, "the index among the operations");
         let key = arguments["key"].as_str().unwrap().to_owned();
@@ -468,13 +472,9 @@ fn outcomes(chain: &Chain<FaultyStore, Handlers>) -> Vec<Option<&'static str>> {
 }
 
 fn call(id: usize, tool: &str) -> Call {
+    let progress = Progress::default();
     Call {
-        reply_to: ReplyTo {
-            id: id.to_string().into(),
-            stateless: false,
-            member: None,
-            progress: Progress::default(),
-        },
+        reply_to: ReplyTo { id: id.to_string().into(), stateless: false, member: None, progress },
         name: tool.to_owned(),
         arguments: json!({ "key": id.to_string() }).into(),
         args_hash: None,

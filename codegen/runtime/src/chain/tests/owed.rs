@@ -12,7 +12,7 @@ use crate::chain::store::Store as _;
 
 /// What was logged.
 #[derive(Default)]
-struct Lines(Mutex<Vec<String>>);
+pub(super) struct Lines(Mutex<Vec<String>>);
 
 impl Log for Lines {
     fn enabled(&self, _: Level) -> bool {
@@ -24,7 +24,7 @@ impl Log for Lines {
 }
 
 impl Lines {
-    fn hold(&self, text: &str) -> bool {
+    pub(super) fn hold(&self, text: &str) -> bool {
         self.0.lock().unwrap().iter().any(|line| line.contains(text))
     }
 }

@@ -107,7 +107,8 @@ impl<'a> Teller<'a> {
         let verb = match call.outcome.as_str() {
             "error" => "failed at",
             "domain_error" if wrapped && code == FOREIGN.tool_error.code => "failed at",
-            // The server asks for input, or continues in a task.
+            "domain_error" if wrapped && code == FOREIGN.task_created.code => "began a task of",
+            // The server asks for input.
             "domain_error" if wrapped => "did not finish",
             "aborted" => "did not finish",
             _ => "was refused",
@@ -130,7 +131,7 @@ impl<'a> Teller<'a> {
             ToolId::AuditSessionStart => self.session(subject, "opened session"),
             ToolId::MerkleFinalize => self.session(subject, "sealed session"),
             ToolId::CallerBegin => self.caller(subject),
-            ToolId::WrapBegin | ToolId::PinsNote | ToolId::PinsAccept => {
+            ToolId::WrapBegin | ToolId::PinsNote | ToolId::PinsAccept | ToolId::CallNote => {
                 let says = wrapped::says(self.db, tool, subject)?;
                 Ok(Told { says, ..Told::default() })
             }
