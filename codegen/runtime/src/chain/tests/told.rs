@@ -6,7 +6,7 @@ use crate::schema::{Additional, ArrayRule, ObjectRule, Property, Schema, Shape};
 use crate::spec::{Announcement, Teaches};
 use crate::validate::MAX_ISSUES;
 
-static NUMBERS: Schema = Schema {
+const NUMBERS: Schema = Schema {
     shape: Shape::Array(&ArrayRule { items: ANY_NUMBER, min: None, max: None, unique: false }),
     nullable: false,
     message: None,
@@ -40,7 +40,13 @@ fn open_chain() -> Chain<FaultyStore, Handlers> {
         log: Arc::new(NoLog),
         redactor: Redactor::default(),
     };
-    Chain::new(Registry::of(&OPEN).unwrap(), FaultyStore::sound(), Handlers, Audit::Store, kernel)
+    Chain::new(
+        Registry::of(&OPEN).unwrap(),
+        FaultyStore::sound(),
+        Handlers,
+        Audit::Store { kind: "memory" },
+        kernel,
+    )
 }
 
 #[tokio::test]
