@@ -288,3 +288,12 @@ impl Drop for Agent {
         }
     }
 }
+
+/// Tells agents to stop when it goes, also where a test fails meanwhile: a scope waits for their threads.
+pub struct Stops<'a>(pub &'a AtomicBool);
+
+impl Drop for Stops<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}

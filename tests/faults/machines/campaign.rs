@@ -1,14 +1,14 @@
 //! Three servers under load, and what hits them by seed: cuts, stops of the database, kills, freezes.
 
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use colibri_test_support::dice::Dice;
 use colibri_test_support::postgres::Stop;
 use colibri_test_support::sql::Connection;
 
-use super::agent::{Agent, Ended, Hand};
+use super::agent::{Agent, Ended, Hand, Stops};
 use super::judge::{Tally, close_for_the_dead, judge};
 use super::proxy::{Fault, Plan, Proxy, Way};
 use super::world::{Target, World};
@@ -94,12 +94,12 @@ fn run(world: &mut World, kind: Kind, seed: u64) -> (Tally, Vec<Ended>) {
             });
         }
         warm.wait();
+        let _stops = Stops(&stop);
         for _ in 0..FAULTS {
             std::thread::sleep(Duration::from_micros(dice.below(30_000)));
             strike(world, kind, &database, &dice, &proxies, &hands);
         }
         proxies.iter().for_each(|proxy| proxy.script(Vec::new()));
-        stop.store(true, Ordering::SeqCst);
     });
     let told: Vec<_> = agents.iter_mut().flat_map(|agent| std::mem::take(&mut agent.told)).collect();
     let ended = agents.iter_mut().flat_map(|agent| std::mem::take(&mut agent.ended)).collect();

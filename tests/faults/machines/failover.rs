@@ -2,14 +2,14 @@
 //! asynchronous one may miss calls, and then each process that has acknowledged one of them says so and ends.
 
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use colibri_test_support::dice::Dice;
 use colibri_test_support::postgres::{Cluster, Pair, Replication, Role, Stop};
 use colibri_test_support::sql::Connection;
 
-use super::agent::{Agent, Deed, Reply, Told};
+use super::agent::{Agent, Deed, Reply, Stops, Told};
 use super::campaign::number;
 use super::controls::LOST;
 use super::judge::{Tally, judge_at};
@@ -97,6 +97,7 @@ fn run(template: &Cluster, replication: Replication, seed: u64) -> Outcome {
             });
         }
         warm.wait();
+        let _stops = Stops(&stop);
         pause(&dice, 60);
         if replication == Replication::Asynchronous {
             stream.sever();
@@ -104,7 +105,6 @@ fn run(template: &Cluster, replication: Replication, seed: u64) -> Outcome {
         }
         fail_over(&mut pair, &dice, &ways);
         pause(&dice, 60);
-        stop.store(true, Ordering::SeqCst);
     });
     judge_run(&pair, replication, &agents)
 }

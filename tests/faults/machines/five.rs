@@ -2,14 +2,14 @@
 //! (postgres#failover). `COLIBRI_FIVE_MACHINES_SECONDS` says how long.
 
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use colibri_test_support::dice::Dice;
 use colibri_test_support::postgres::{Pair, Replication, Role, Stop};
 use colibri_test_support::sql::Connection;
 
-use super::agent::{Agent, Deed, Reply};
+use super::agent::{Agent, Deed, Reply, Stops};
 use super::campaign::number;
 use super::controls::LOST;
 use super::judge::{Tally, judge_at};
@@ -107,8 +107,8 @@ fn machines_13_five_machines_lose_no_call_through_partitions_and_a_failover() {
             });
         }
         warm.wait();
+        let _stops = Stops(&stop);
         trouble(&mut pair, &network, Duration::from_secs(seconds));
-        stop.store(true, Ordering::SeqCst);
     });
     let told: Vec<_> = agents.iter().flat_map(|agent| agent.told.clone()).collect();
     let conn = Connection::in_cluster(&pair.standby, PLANTED);

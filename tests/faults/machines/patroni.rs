@@ -1,7 +1,7 @@
 //! Three servers of ours under load while Patroni fails over: the leader is killed, with its Patroni and without, and an operator switches
 //! over (postgres#failover). `.ci/failover` runs it; `COLIBRI_MACHINE_RUNS` says how many rounds of four failovers.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use colibri_test_support::sql::Connection;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::agent::{Agent, Deed};
+use super::agent::{Agent, Deed, Stops};
 use super::campaign::number;
 use super::ensemble::Ensemble;
 use super::judge::judge_at;
@@ -108,12 +108,12 @@ fn machines_08_failovers_by_patroni_lose_no_call() {
             });
         }
         warm.wait();
+        let _stops = Stops(&stop);
         for how in (0..rounds).flat_map(|_| &ROUND) {
             fail_over(&mut ensemble, how);
         }
         ensemble.settle();
         std::thread::sleep(LOAD);
-        stop.store(true, Ordering::SeqCst);
     });
     let told: Vec<_> = agents.iter().flat_map(|agent| agent.told.clone()).collect();
     let conn = Connection::at_url(&ensemble.superuser_url(ensemble.settle(), DATABASE));

@@ -50,7 +50,7 @@ fn with_surroundings(mut command: Command, like: &Command) -> Command {
 /// Copies a program to where another user may run it.
 ///
 /// A process of its own copies it. While this one held the copy open for writing, a child that another test starts at that moment would
-/// hold it, too, and the system runs no file that somebody may write.
+/// hold it, too, and the system runs no file that is open for writing.
 ///
 /// # Panics
 /// It cannot be copied.

@@ -1,5 +1,6 @@
 //! JSON: the limit of nesting, and the canonical form, of which there is one.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use colibri_canonical::{CanonicalError, NumberRule, canonical_json};
@@ -56,7 +57,12 @@ pub fn check(bytes: &[u8]) -> bool {
         assert!(opened > DEEPEST, "{opened} brackets are no {DEEPEST} levels");
         return false;
     }
-    let Some(Depth(depth)) = parse(bytes) else { return false };
+    let Some(Depth { depth, repeats }) = parse(bytes) else { return false };
+    if repeats {
+        let found = scan::check(bytes, depth);
+        assert!(matches!(found, Err(Refusal::Repeated(_))), "an object has a member twice: {found:?}");
+        return false;
+    }
     assert_eq!(scan::check(bytes, depth), Ok(()), "{depth} levels are no more than that");
     if let Some(less) = depth.checked_sub(1) {
         assert_eq!(scan::check(bytes, less), Err(Refusal::TooDeep), "{depth} levels are more than {less}");
@@ -174,8 +180,26 @@ fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
     deserializer.end().ok().map(|()| value)
 }
 
-/// How many arrays and objects stand inside one another, those included that a repeated key hides.
-struct Depth(usize);
+/// What is neither an array nor an object.
+const FLAT: Depth = Depth { depth: 0, repeats: false };
+
+/// The shape of a value.
+struct Depth {
+    /// How many arrays and objects stand inside one another, those included that a repeated name hides.
+    depth: usize,
+    /// An object has a member twice.
+    repeats: bool,
+}
+
+impl Depth {
+    fn around(inside: impl IntoIterator<Item = Self>, repeats: bool) -> Self {
+        let start = Self { depth: 1, repeats };
+        inside.into_iter().fold(start, |all, one| Self {
+            depth: all.depth.max(one.depth + 1),
+            repeats: all.repeats | one.repeats,
+        })
+    }
+}
 
 impl<'de> Deserialize<'de> for Depth {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -192,35 +216,37 @@ impl<'de> Visitor<'de> for Measure {
         f.write_str("any JSON value")
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Depth, A::Error> {
-        let mut deepest = 0;
-        while let Some((_, Depth(depth))) = map.next_entry::<String, Depth>()? {
-            deepest = deepest.max(depth);
+        let (mut names, mut members) = (HashSet::new(), Vec::new());
+        let mut repeats = false;
+        while let Some((name, member)) = map.next_entry::<String, Depth>()? {
+            repeats |= !names.insert(name);
+            members.push(member);
         }
-        Ok(Depth(deepest + 1))
+        Ok(Depth::around(members, repeats))
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Depth, A::Error> {
-        let mut deepest = 0;
-        while let Some(Depth(depth)) = seq.next_element()? {
-            deepest = deepest.max(depth);
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
         }
-        Ok(Depth(deepest + 1))
+        Ok(Depth::around(items, false))
     }
     fn visit_unit<E>(self) -> Result<Depth, E> {
-        Ok(Depth(0))
+        Ok(FLAT)
     }
     fn visit_bool<E>(self, _: bool) -> Result<Depth, E> {
-        Ok(Depth(0))
+        Ok(FLAT)
     }
     fn visit_i64<E>(self, _: i64) -> Result<Depth, E> {
-        Ok(Depth(0))
+        Ok(FLAT)
     }
     fn visit_u64<E>(self, _: u64) -> Result<Depth, E> {
-        Ok(Depth(0))
+        Ok(FLAT)
     }
     fn visit_f64<E>(self, _: f64) -> Result<Depth, E> {
-        Ok(Depth(0))
+        Ok(FLAT)
     }
     fn visit_str<E>(self, _: &str) -> Result<Depth, E> {
-        Ok(Depth(0))
+        Ok(FLAT)
     }
 }
