@@ -125,11 +125,10 @@ impl Model {
     }
 
     fn may_create(&self, asked: &Value) -> Expected {
-        if asked["status"] == "DONE" {
-            return Err("ERR_WRITEBACK_REQUIRED");
+        if ids(&asked["depends_on"]).iter().any(|id| !self.tasks.contains_key(id)) {
+            return Err("ERR_DEPENDENCY_NOT_FOUND");
         }
-        let known = ids(&asked["depends_on"]).iter().all(|id| self.tasks.contains_key(id));
-        if known { Ok(()) } else { Err("ERR_DEPENDENCY_NOT_FOUND") }
+        if asked["status"] == "DONE" { Err("ERR_WRITEBACK_REQUIRED") } else { Ok(()) }
     }
 
     fn create(&mut self, id: &str, asked: &Value, sequence_no: i64) {
