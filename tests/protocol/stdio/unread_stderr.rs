@@ -98,7 +98,9 @@ fn warnings_that_are_never_read_stop_nothing_on_a_pipe_or_a_socket() {
     let (_unread, pipe) = std::io::pipe().unwrap();
     let (_other, socket) = UnixStream::pair().unwrap();
     for stderr in [OwnedFd::from(pipe), OwnedFd::from(socket)] {
-        let mut server = Unread::start(&launch().env("COLIBRI_LOG_LEVEL", "warn"), stderr);
+        // Its database goes with it.
+        let launch = launch().env("COLIBRI_LOG_LEVEL", "warn");
+        let mut server = Unread::start(&launch, stderr);
         let odd = json!({ "jsonrpc": "2.0", "method": "tools/call", "params": { "name": "server_ping" } });
         (0..calls() * 3).for_each(|_| server.send(&format!("{odd}\n")));
         server.work("after the warnings", ping);
