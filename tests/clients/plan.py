@@ -144,8 +144,10 @@ async def run_progress(report, era, call):
 def _envelope(result):
     """The envelope of a result whose three parts agree: structured content, text block, error flag."""
     envelope = result["structuredContent"]
-    require(len(result["content"]) == 1, "content is one block")
-    require(json.loads(result["content"][0]["text"]) == envelope, "text block and structuredContent agree")
+    text, *others = [json.loads(block["text"]) for block in result["content"]]
+    require(text == envelope, "text block and structuredContent agree")
+    # What is said beside the result, such as that a vote does not count.
+    require([list(other) for other in others] in ([], [["warnings"]]), "content is one block and perhaps a notice")
     require(bool(result.get("isError")) is (envelope["ok"] is False), "isError is set for Pattern A alone")
     return envelope
 
