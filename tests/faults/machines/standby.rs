@@ -47,7 +47,7 @@ fn machines_15_verify_and_the_other_readers_find_a_standby_sound_while_the_prima
         .map(|number| Agent::new(format!("writer-{number}"), Dice::new(number), target.clone(), 4))
         .collect();
     // Otherwise the log of a busy machine grows as fast as it is read.
-    agents.iter_mut().for_each(|agent| agent.rest = Duration::from_millis(20));
+    agents.iter_mut().for_each(|agent| agent.rest = Duration::from_millis(100));
     let (stop, shell) = (AtomicBool::new(false), Shell::new(PROGRAM));
     let url = pair.standby.url(Role::Read, PLANTED);
     let read = |arguments: &[&str]| {
