@@ -89,22 +89,28 @@ impl Cluster {
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Cluster> = OnceLock::new();
         let programs = Programs::find()?;
-        Some(SHARED.get_or_init(|| {
-            let place = Place::shared(programs);
-            let data = place.folder.join("shared");
-            place.alone(|| {
-                if !place.folder.join("serves").exists() {
-                    place.keep();
-                    let _ = std::fs::remove_dir_all(&data);
-                    initialise(programs, &data);
-                    let mut cluster = Self::of(programs, Place::shared(programs), data.clone(), true);
-                    cluster.start_first();
-                    cluster.create_roles();
-                    File::create(place.folder.join("serves")).expect("the folder is ours");
-                }
-            });
-            Self::of(programs, place, data, true)
-        }))
+        Some(SHARED.get_or_init(|| Self::joined(programs, || Place::shared(programs))))
+    }
+
+    /// The cluster of that folder. It is made anew unless it serves: its server may have died while its files stayed.
+    pub(super) fn joined(programs: &'static Programs, enter: impl Fn() -> Place) -> Self {
+        let place = enter();
+        let data = place.folder.join("shared");
+        place.alone(|| {
+            let serves = place.folder.join("serves");
+            if serves.exists() && runs(&data) {
+                return;
+            }
+            let _ = std::fs::remove_file(&serves);
+            place.keep();
+            let _ = std::fs::remove_dir_all(&data);
+            initialise(programs, &data);
+            let mut cluster = Self::of(programs, enter(), data.clone(), true);
+            cluster.start_first();
+            cluster.create_roles();
+            File::create(serves).expect("the folder is ours");
+        });
+        Self::of(programs, place, data, true)
     }
 
     /// A cluster for this test alone, with these lines at the end of its settings; `None` without PostgreSQL.
@@ -336,6 +342,13 @@ pub fn kill_server(data: &Path) {
     if let Some(segment) = text.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)) {
         let _ = Command::new("ipcrm").args(["-m", segment]).stderr(Stdio::null()).status();
     }
+}
+
+/// Whether a server of that data runs. The number in its file may be another program's by now.
+fn runs(data: &Path) -> bool {
+    let text = std::fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+    let server = text.lines().next().unwrap_or_default();
+    std::fs::read_link(format!("/proc/{server}/cwd")).is_ok_and(|folder| folder == data)
 }
 
 /// Whether that server serves; it writes on the eighth line of its file how far it is.

@@ -53,7 +53,8 @@ impl Place {
         Self::enter(&folder, 0).expect("no other process knows the folder")
     }
 
-    fn enter(folder: &Path, grace: u32) -> Option<Self> {
+    /// `None` if a keeper removes the folder at this moment.
+    pub(super) fn enter(folder: &Path, grace: u32) -> Option<Self> {
         let path = folder.join("lock");
         let lock = OpenOptions::new().write(true).create(true).truncate(false).open(&path).ok()?;
         lock.lock_shared().expect("the lock can be waited for");

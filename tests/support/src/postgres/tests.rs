@@ -5,6 +5,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::cluster::kill_server;
+use super::place::Place;
+use super::programs::Programs;
 use super::{Cluster, Database, Pair, Replication, Role, Stop};
 use crate::client::PATIENCE;
 
@@ -23,6 +26,31 @@ fn databases_are_apart_and_go_with_their_test() {
     drop(one);
     let sql = format!("SELECT count(*) FROM pg_database WHERE datname = '{name}'");
     assert_eq!(count(&mut other.client(Role::Superuser), &sql), 0);
+}
+
+#[test]
+fn server_that_died_while_its_files_stayed_is_made_anew() {
+    let Some(programs) = Programs::find() else { return };
+    let first = Place::private();
+    let joined = || Cluster::joined(programs, || Place::enter(&first.folder, 0).unwrap());
+    let started = joined();
+    kill_server(started.data());
+    let began = Instant::now();
+    while postgres::Client::connect(&started.socket_url(Role::Superuser, "postgres"), postgres::NoTls).is_ok()
+    {
+        assert!(began.elapsed() < PATIENCE, "the server ends");
+    }
+    for cluster in [joined(), joined()] {
+        assert_eq!(
+            count(
+                &mut cluster.client(Role::App, "postgres"),
+                "SELECT count(*) FROM pg_roles WHERE rolname = 'colibri_app'"
+            ),
+            1
+        );
+    }
+    kill_server(started.data());
+    std::fs::remove_dir_all(&first.folder).unwrap();
 }
 
 #[test]
