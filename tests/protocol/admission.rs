@@ -32,7 +32,7 @@ fn a_denial_names_tool_mode_capability_and_reason() {
         "mode": "READONLY",
         "required_capability": "canWriteDatabase",
         "reason": "readonly_mode",
-        "remedy": CATALOGUE.remedies.not_admitted,
+        "remedy": CATALOGUE.codes.not_admitted.remedy,
     });
     assert_eq!(Value::Object(denial.details), expected);
     assert!(gate.admit(ToolId::TaskGet.spec()).is_ok());

@@ -28,7 +28,7 @@ fn store(path: &Path, migrations: &'static [Migration]) -> StoreOptions {
         read_only: false,
         sync: false,
         boot_id: "11111111-1111-4111-8111-111111111111".to_owned(),
-        process_aborted: CATALOGUE.codes.process_aborted,
+        process_aborted: CATALOGUE.codes.process_aborted.code,
         now: "2026-11-21T10:00:00.000Z".to_owned(),
         migrations,
         tail_checks: &[],

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use colibri::catalogue::{CATALOGUE, Dispatcher, ToolId};
+use colibri::catalogue::{CATALOGUE, Dispatcher, NoteKind, ToolId};
 use colibri::domains::callers::Observed;
 use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use colibri::migrations::MIGRATIONS;
@@ -84,7 +84,7 @@ impl Process {
         let dispatch = FaultyDispatch { inner: Dispatcher(Domains::default()), control: control.clone() };
         let mut chain = Chain::new(registry, store, dispatch, Audit::Buffer, kernel);
         chain.set_introduction(ToolId::CallerBegin.name());
-        chain.set_notes(ToolId::CallNote.name());
+        chain.set_notes(ToolId::CallNote.name(), NoteKind::Withdrawn.as_str());
         Self { boot, chain, control, issued, flight: None, scan: None, limited: false }
     }
 
@@ -95,7 +95,7 @@ impl Process {
             read_only: false,
             sync: machine.durable,
             boot_id: self.boot.clone(),
-            process_aborted: CATALOGUE.codes.process_aborted,
+            process_aborted: CATALOGUE.codes.process_aborted.code,
             now: rfc3339_ms(machine.clock.wall_ms()),
             migrations: MIGRATIONS,
             tail_checks: &[],

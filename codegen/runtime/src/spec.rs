@@ -120,60 +120,64 @@ impl ToolSpec {
     }
 }
 
-/// The codes and message prefixes that the chain itself emits, by role. The catalogue names them.
+/// What the chain itself answers in one of its roles. The catalogue names it.
 #[derive(Debug, Clone, Copy)]
-pub struct ChainCodes {
-    /// Stage 2 refused the arguments.
-    pub invalid_params: &'static str,
-    /// The handler failed, or the store did.
-    pub handler_error: &'static str,
-    /// Stage 3 could not write the enter row.
-    pub audit_enter_failed: &'static str,
-    /// Stage 1: the mode does not admit the tool.
-    pub not_admitted: &'static str,
-    /// Stage 1: the operator offers other toolsets only.
-    pub not_in_toolset: &'static str,
-    /// No such tool (inside `error.data` of the JSON-RPC error, and in the audit row).
-    pub unknown_tool: &'static str,
-    /// Audit row of a call whose process died.
-    pub process_aborted: &'static str,
-    /// Audit row of a network call cancelled in flight.
-    pub cancelled: &'static str,
-    /// Message prefix: a storage fault inside a handler.
-    pub storage_failure: &'static str,
-    /// Message prefix and row code: effects and exit row could not be committed.
-    pub store_commit_failed: &'static str,
-    /// Message prefix: the server's second phase failed while the call waited.
-    pub startup_failed: &'static str,
-    /// A notice: arguments held a secret of the server's.
-    pub arguments_redacted: &'static str,
+pub struct ChainCode {
+    /// The code.
+    pub code: &'static str,
+    /// The form of the message; `{name}` stands for a text of the call's, see [`fill`].
+    pub message: &'static str,
+    /// What the caller can do about it. Empty for the roles that never send one.
+    pub remedy: &'static str,
 }
 
-/// The forms of the chain's messages, by role. `{name}` stands for a text of the call's; see [`fill`].
+/// The codes that the chain itself emits, by role, with the texts that their messages can name.
 #[derive(Debug, Clone, Copy)]
-pub struct ChainMessages {
+pub struct ChainCodes {
     /// Stage 2 refused the arguments: `{tool}`, `{problems}`.
-    pub invalid_params: &'static str,
+    pub invalid_params: ChainCode,
+    /// The handler failed, or the store did. The message is theirs.
+    pub handler_error: ChainCode,
     /// Stage 3 could not write the enter row: `{reason}`.
-    pub audit_enter_failed: &'static str,
-    /// The mode does not admit the tool: `{tool}`, `{obstacle}`, `{mode}`.
-    pub not_admitted: &'static str,
-    /// The operator offers other toolsets only: `{tool}`, `{toolset}`.
-    pub not_in_toolset: &'static str,
-    /// No such tool: `{tool}`. `{name}` is the nearest name; without one, the text ends before its `;`.
-    pub unknown_tool: &'static str,
+    pub audit_enter_failed: ChainCode,
+    /// Stage 1: the mode does not admit the tool: `{tool}`, `{obstacle}`, `{mode}`.
+    pub not_admitted: ChainCode,
+    /// Stage 1: the operator offers other toolsets only: `{tool}`, `{toolset}`, `{setting}`.
+    pub not_in_toolset: ChainCode,
+    /// No such tool (inside `error.data` of the JSON-RPC error, and in the audit row): `{tool}`. In message and remedy `{name}` is the
+    /// nearest name; without one, the text ends before its `;`.
+    pub unknown_tool: ChainCode,
     /// Audit row of a call whose process died.
-    pub process_aborted: &'static str,
+    pub process_aborted: ChainCode,
     /// Audit row of a network call cancelled in flight.
-    pub cancelled: &'static str,
-    /// A storage fault inside a handler: `{reason}`.
-    pub storage_failure: &'static str,
-    /// Effects and exit row could not be committed: `{reason}`.
-    pub store_commit_failed: &'static str,
-    /// The server's second phase failed while the call waited: `{reason}`.
-    pub startup_failed: &'static str,
-    /// Arguments held a secret of the server's: `{arguments}`. Empty if the catalogue has no such notice.
-    pub arguments_redacted: &'static str,
+    pub cancelled: ChainCode,
+    /// Message prefix: a storage fault inside a handler: `{reason}`.
+    pub storage_failure: ChainCode,
+    /// Message prefix and row code: effects and exit row could not be committed: `{reason}`.
+    pub store_commit_failed: ChainCode,
+    /// Message prefix: the server's second phase failed while the call waited: `{reason}`.
+    pub startup_failed: ChainCode,
+    /// A notice: arguments held a secret of the server's: `{arguments}`. `None` if the catalogue has no such notice.
+    pub arguments_redacted: Option<ChainCode>,
+}
+
+impl ChainCodes {
+    fn all(&self) -> impl Iterator<Item = &'static str> {
+        let always = [
+            self.invalid_params,
+            self.handler_error,
+            self.audit_enter_failed,
+            self.not_admitted,
+            self.not_in_toolset,
+            self.unknown_tool,
+            self.process_aborted,
+            self.cancelled,
+            self.storage_failure,
+            self.store_commit_failed,
+            self.startup_failed,
+        ];
+        always.into_iter().chain(self.arguments_redacted).map(|role| role.code)
+    }
 }
 
 /// Returns a form with these texts in the places of their names. Other braces stay, and so do those of the texts.
@@ -262,6 +266,10 @@ impl ForeignCodes {
     /// Returns whether a row with that code is a call to another server. The chain's own codes stand in such rows, too.
     #[must_use]
     pub fn has(&self, code: &str) -> bool {
+        self.all().any(|known| known == code)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'static str> {
         let replies =
             [self.tool_error, self.input_required, self.task_created, self.result_unknown, self.rpc_error];
         let refusals = [
@@ -275,7 +283,7 @@ impl ForeignCodes {
             self.batch_refused,
         ];
         let ends = [self.cancelled, self.server_ended, self.client_gone, self.stopped];
-        replies.iter().chain(&refusals).chain(&ends).any(|known| known.code == code)
+        replies.into_iter().chain(refusals).chain(ends).map(|role| role.code)
     }
 }
 
@@ -288,13 +296,13 @@ pub struct ToolsetSpec {
     pub title: &'static str,
     /// What its tools are for.
     pub description: &'static str,
-    /// What a client is told of the work with its tools when the set is offered.
+    /// What the server tells a client about the work with its tools when it offers the set.
     pub instructions: Option<&'static str>,
-    /// What a client is told that holds for reading alone, too.
+    /// What it adds, also where a mode refuses writing.
     pub reading: Option<&'static str>,
 }
 
-/// What a client is told first where a setting of the server has a value (catalogue#announcements).
+/// What the server tells a client first while one of its settings has a value (catalogue#announcements).
 #[derive(Debug)]
 pub struct Announcement {
     /// The setting's name.
@@ -307,7 +315,7 @@ pub struct Announcement {
     pub teaches: Teaches,
 }
 
-/// Which instructions a client is given.
+/// Which of the other instructions the server gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Teaches {
     /// All.
@@ -336,32 +344,13 @@ pub enum Profile {
     House,
 }
 
-/// What a caller can do about the chain's own codes, by role.
-#[derive(Debug, Clone, Copy)]
-pub struct ChainRemedies {
-    /// Stage 2 refused the arguments.
-    pub invalid_params: &'static str,
-    /// Stage 3 could not write the enter row.
-    pub audit_enter_failed: &'static str,
-    /// The mode does not admit the tool.
-    pub not_admitted: &'static str,
-    /// The operator offers other toolsets only.
-    pub not_in_toolset: &'static str,
-    /// No such tool. `{name}` stands for the nearest name; without one, the text ends before its `;`.
-    pub unknown_tool: &'static str,
-    /// A storage fault inside a handler.
-    pub storage_failure: &'static str,
-    /// Effects and exit row could not be committed.
-    pub store_commit_failed: &'static str,
-    /// The server's second phase failed while the call waited.
-    pub startup_failed: &'static str,
-}
-
 impl CatalogueSpec {
     /// Returns every name that the catalogue makes public: tools, codes, the members of inputs and outputs, the words of their lists.
     #[must_use]
     pub fn names(&self) -> HashSet<&'static str> {
         let mut names: HashSet<&'static str> = self.toolsets.iter().map(|set| set.name).collect();
+        names.extend(self.codes.all());
+        names.extend(self.foreign.iter().flat_map(|codes| codes.all()));
         for tool in self.tools.iter().chain(self.operations) {
             names.insert(tool.name);
             names.extend(tool.codes);
@@ -390,18 +379,14 @@ pub struct CatalogueSpec {
     pub profile: Profile,
     /// Groups of tools that an operator can offer alone.
     pub toolsets: &'static [ToolsetSpec],
-    /// What clients are told first under settings of the server.
+    /// What the server tells clients first under some of its settings.
     pub announcements: &'static [Announcement],
     /// The tools that clients see, in listing order.
     pub tools: &'static [ToolSpec],
     /// The operator's tools: run by commands of the server through the same stages, unknown to clients.
     pub operations: &'static [ToolSpec],
-    /// The chain's codes.
+    /// The chain's codes, with their messages and remedies.
     pub codes: ChainCodes,
-    /// The messages that go with them.
-    pub messages: ChainMessages,
-    /// The remedies that go with them.
-    pub remedies: ChainRemedies,
     /// The codes of calls to other servers, if the server records such calls.
     pub foreign: Option<&'static ForeignCodes>,
 }

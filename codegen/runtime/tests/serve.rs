@@ -14,9 +14,7 @@ use colibri_runtime::handler::{Dispatch, Dispatched, Failure, Fault, NetworkCall
 use colibri_runtime::kernel::{SystemClock, SystemIds};
 use colibri_runtime::schema::{Additional, ObjectRule, Schema, Shape};
 use colibri_runtime::serve::{Control, Finish, Serve};
-use colibri_runtime::spec::{
-    CatalogueSpec, ChainCodes, ChainMessages, ChainRemedies, Pattern, Profile, Runs, ToolSpec,
-};
+use colibri_runtime::spec::{CatalogueSpec, ChainCode, ChainCodes, Pattern, Profile, Runs, ToolSpec};
 use colibri_runtime::wire::frame::LINE_LIMIT;
 use colibri_runtime::{MemoryCx, MemoryStore};
 use serde_json::{Value, json};
@@ -46,7 +44,7 @@ const fn tool(name: &'static str, runs: Runs) -> ToolSpec {
     }
 }
 
-const WORD: &str = "WORD";
+const WORD: ChainCode = ChainCode { code: "WORD", message: "WORD", remedy: "WORD" };
 
 static CATALOGUE: CatalogueSpec = CatalogueSpec {
     name: "test",
@@ -60,7 +58,7 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
     operations: &[],
     codes: ChainCodes {
         invalid_params: WORD,
-        handler_error: "FAILED",
+        handler_error: ChainCode { code: "FAILED", ..WORD },
         audit_enter_failed: WORD,
         not_admitted: WORD,
         not_in_toolset: WORD,
@@ -70,30 +68,7 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         storage_failure: WORD,
         store_commit_failed: WORD,
         startup_failed: WORD,
-        arguments_redacted: WORD,
-    },
-    messages: ChainMessages {
-        invalid_params: WORD,
-        audit_enter_failed: WORD,
-        not_admitted: WORD,
-        not_in_toolset: WORD,
-        unknown_tool: WORD,
-        process_aborted: WORD,
-        cancelled: WORD,
-        storage_failure: WORD,
-        store_commit_failed: WORD,
-        startup_failed: WORD,
-        arguments_redacted: WORD,
-    },
-    remedies: ChainRemedies {
-        invalid_params: WORD,
-        audit_enter_failed: WORD,
-        not_admitted: WORD,
-        not_in_toolset: WORD,
-        unknown_tool: WORD,
-        storage_failure: WORD,
-        store_commit_failed: WORD,
-        startup_failed: WORD,
+        arguments_redacted: Some(WORD),
     },
     foreign: None,
 };

@@ -34,10 +34,10 @@ pub struct Head {
     /// Groups of tools that an operator can offer alone, in listing order. Without any, tools name none.
     #[serde(default)]
     pub toolsets: Vec<Toolset>,
-    /// What clients are told first under settings of the server. At most one of them holds.
+    /// What the server tells clients first under some of its settings. The first one that fits counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub announcements: Vec<Announcement>,
-    /// What replies may say beside their result.
+    /// What replies may say besides their result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<NoticeEntry>,
     /// The domains in listing order; each has a file `tools/<domain>.yaml`.
@@ -90,7 +90,7 @@ pub struct Toolset {
     /// What a client is told besides the head's instructions when the set is offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// What it is told after that, and also where writing is refused.
+    /// What the server adds, also where a mode refuses writing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<String>,
 }

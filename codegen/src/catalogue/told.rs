@@ -1,8 +1,8 @@
-//! What clients are told besides the instructions and the results.
+//! What the server tells clients besides the instructions and the results.
 
 use serde::{Deserialize, Serialize};
 
-/// What a client is told first where a setting of the server has a value.
+/// What the server tells a client first while one of its settings has a value.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -13,12 +13,12 @@ pub struct Announcement {
     pub value: String,
     /// The text.
     pub instructions: String,
-    /// Which of the other instructions hold then.
+    /// Which of the other instructions it adds.
     #[serde(default)]
     pub teaches: Teaches,
 }
 
-/// Which instructions a client is given.
+/// Which of the other instructions the server gives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -41,6 +41,6 @@ pub struct NoticeEntry {
     pub code: String,
     /// The form of its message; `{name}` stands for a text of the call's.
     pub message: String,
-    /// When it is said, for the reference.
+    /// When the server says it, for the reference.
     pub when: String,
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::doc;
 use super::tables::{self, Tables};
 use crate::catalogue::{
-    Announcement, Envelope, ErrorPattern, Hints, NoticeEntry, Profile, Runs, Teaches, Toolset,
+    Announcement, ChainError, Envelope, ErrorPattern, Hints, NoticeEntry, Profile, Runs, Teaches, Toolset,
 };
 use crate::ir::names::{ident, screaming};
 use crate::ir::publish::envelope;
@@ -38,7 +38,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
     let head = ir.head;
     let (name, title, version, instructions) = (&head.name, &head.title, &head.version, &head.instructions);
     let toolsets = head.toolsets.iter().map(toolset);
-    let (codes, messages, remedies) = (chain_codes(ir), chain_messages(ir), chain_remedies(ir));
+    let codes = chain_codes(ir);
     let announcements = head.announcements.iter().map(announcement);
     let profile = match head.profile {
         Profile::Open => quote!(Profile::Open),
@@ -55,7 +55,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
         mod registry {
             use ::colibri_runtime::schema::*;
             use ::colibri_runtime::spec::{
-                Announcement, CatalogueSpec, ChainCodes, ChainMessages, ChainRemedies, ForeignCode, ForeignCodes, Pattern as ErrorPattern, Profile, Relaxation, Runs, Teaches, ToolSpec, ToolsetSpec,
+                Announcement, CatalogueSpec, ChainCode, ChainCodes, ForeignCode, ForeignCodes, Pattern as ErrorPattern, Profile, Relaxation, Runs, Teaches, ToolSpec, ToolsetSpec,
             };
 
             #patterns
@@ -74,8 +74,6 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
                 tools: &[#(#listed),*],
                 operations: &[#(#operations),*],
                 codes: #codes,
-                messages: #messages,
-                remedies: #remedies,
                 foreign: #member,
             };
         }
@@ -250,39 +248,26 @@ fn optional(text: Option<&String>) -> TokenStream {
 
 fn chain_codes(ir: &Ir<'_>) -> TokenStream {
     let chain = &ir.head.chain;
-    let entries = chain.roles().map(|(role, error)| {
-        let (role, code) = (ident(role), &error.code);
-        quote!(#role: #code)
+    let role = |error: &ChainError| {
+        let ChainError { code, message, .. } = error;
+        let remedy = error.remedy.as_deref().unwrap_or_default();
+        quote!(ChainCode { code: #code, message: #message, remedy: #remedy })
+    };
+    let entries = chain.roles().filter(|(name, _)| *name != "arguments_redacted").map(|(name, error)| {
+        let (name, role) = (ident(name), role(error));
+        quote!(#name: #role)
     });
     // Without toolsets nothing ever answers it.
-    let missing = chain.not_in_toolset.is_none().then_some(&chain.not_admitted.code);
-    let entries = entries.chain(missing.map(|code| quote!(not_in_toolset: #code)));
-    let silent = chain.arguments_redacted.is_none().then(|| quote!(arguments_redacted: ""));
-    let entries = entries.chain(silent);
-    quote!(ChainCodes { #(#entries),* })
-}
-
-/// The messages but that of a handler error, which is the handler's.
-fn chain_messages(ir: &Ir<'_>) -> TokenStream {
-    let chain = &ir.head.chain;
-    let entries = chain.roles().filter(|(role, _)| *role != "handler_error").map(|(role, error)| {
-        let (role, message) = (ident(role), &error.message);
-        quote!(#role: #message)
-    });
-    let unused = chain.not_in_toolset.is_none().then(|| quote!(not_in_toolset: ""));
-    let silent = chain.arguments_redacted.is_none().then(|| quote!(arguments_redacted: ""));
-    let entries = entries.chain(unused).chain(silent);
-    quote!(ChainMessages { #(#entries),* })
-}
-
-fn chain_remedies(ir: &Ir<'_>) -> TokenStream {
-    let entries = ir.head.chain.remedied().map(|(role, error)| {
-        let (role, remedy) = (ident(role), error.remedy.as_deref().unwrap_or_default());
-        quote!(#role: #remedy)
-    });
-    let missing = ir.head.chain.not_in_toolset.is_none().then_some("");
-    let entries = entries.chain(missing.map(|none| quote!(not_in_toolset: #none)));
-    quote!(ChainRemedies { #(#entries),* })
+    let unused = chain.not_in_toolset.is_none().then(|| role(&chain.not_admitted));
+    let entries = entries.chain(unused.map(|role| quote!(not_in_toolset: #role)));
+    let redacted = chain.arguments_redacted.as_ref().map_or_else(
+        || quote!(None),
+        |error| {
+            let role = role(error);
+            quote!(Some(#role))
+        },
+    );
+    quote!(ChainCodes { #(#entries,)* arguments_redacted: #redacted })
 }
 
 /// What the registry says of calls to other servers; nothing if the catalogue has no codes for them.

@@ -2,7 +2,7 @@
 
 use colibri_runtime::schema as table;
 use colibri_runtime::spec::{
-    CatalogueSpec, ChainCodes, ChainMessages, ChainRemedies, Pattern, Profile, Runs, ToolSpec, ToolsetSpec,
+    CatalogueSpec, ChainCode, ChainCodes, Pattern, Profile, Runs, ToolSpec, ToolsetSpec,
 };
 use serde_json::Value;
 
@@ -49,8 +49,6 @@ pub fn catalogue(ir: &Ir<'_>) -> &'static CatalogueSpec {
         tools: all_stay(tools),
         operations: &[],
         codes: codes(ir),
-        messages: messages(ir),
-        remedies: remedies(ir),
         foreign: None,
     })
 }
@@ -81,53 +79,24 @@ fn tool(tool: &ToolIr<'_>, domain: &str, ir: &Ir<'_>) -> ToolSpec {
 
 fn codes(ir: &Ir<'_>) -> ChainCodes {
     let chain = &ir.head.chain;
-    let code = |error: &ChainError| kept(&error.code);
+    let role = |error: &ChainError| ChainCode {
+        code: kept(&error.code),
+        message: kept(&error.message),
+        remedy: error.remedy.as_deref().map_or("", kept),
+    };
     ChainCodes {
-        invalid_params: code(&chain.invalid_params),
-        handler_error: code(&chain.handler_error),
-        audit_enter_failed: code(&chain.audit_enter_failed),
-        not_admitted: code(&chain.not_admitted),
-        not_in_toolset: code(chain.not_in_toolset.as_ref().unwrap_or(&chain.not_admitted)),
-        unknown_tool: code(&chain.unknown_tool),
-        process_aborted: code(&chain.process_aborted),
-        cancelled: code(&chain.cancelled),
-        storage_failure: code(&chain.storage_failure),
-        store_commit_failed: code(&chain.store_commit_failed),
-        startup_failed: code(&chain.startup_failed),
-        arguments_redacted: chain.arguments_redacted.as_ref().map_or("", code),
-    }
-}
-
-fn messages(ir: &Ir<'_>) -> ChainMessages {
-    let chain = &ir.head.chain;
-    let message = |error: &ChainError| kept(&error.message);
-    ChainMessages {
-        invalid_params: message(&chain.invalid_params),
-        audit_enter_failed: message(&chain.audit_enter_failed),
-        not_admitted: message(&chain.not_admitted),
-        not_in_toolset: chain.not_in_toolset.as_ref().map_or("", message),
-        unknown_tool: message(&chain.unknown_tool),
-        process_aborted: message(&chain.process_aborted),
-        cancelled: message(&chain.cancelled),
-        storage_failure: message(&chain.storage_failure),
-        store_commit_failed: message(&chain.store_commit_failed),
-        startup_failed: message(&chain.startup_failed),
-        arguments_redacted: chain.arguments_redacted.as_ref().map_or("", message),
-    }
-}
-
-fn remedies(ir: &Ir<'_>) -> ChainRemedies {
-    let chain = &ir.head.chain;
-    let remedy = |error: &ChainError| kept(error.remedy.as_deref().unwrap_or_default());
-    ChainRemedies {
-        invalid_params: remedy(&chain.invalid_params),
-        audit_enter_failed: remedy(&chain.audit_enter_failed),
-        not_admitted: remedy(&chain.not_admitted),
-        not_in_toolset: remedy(chain.not_in_toolset.as_ref().unwrap_or(&chain.not_admitted)),
-        unknown_tool: remedy(&chain.unknown_tool),
-        storage_failure: remedy(&chain.storage_failure),
-        store_commit_failed: remedy(&chain.store_commit_failed),
-        startup_failed: remedy(&chain.startup_failed),
+        invalid_params: role(&chain.invalid_params),
+        handler_error: role(&chain.handler_error),
+        audit_enter_failed: role(&chain.audit_enter_failed),
+        not_admitted: role(&chain.not_admitted),
+        not_in_toolset: role(chain.not_in_toolset.as_ref().unwrap_or(&chain.not_admitted)),
+        unknown_tool: role(&chain.unknown_tool),
+        process_aborted: role(&chain.process_aborted),
+        cancelled: role(&chain.cancelled),
+        storage_failure: role(&chain.storage_failure),
+        store_commit_failed: role(&chain.store_commit_failed),
+        startup_failed: role(&chain.startup_failed),
+        arguments_redacted: chain.arguments_redacted.as_ref().map(role),
     }
 }
 

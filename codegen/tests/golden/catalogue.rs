@@ -1137,9 +1137,9 @@ pub use registry::FOREIGN;
 mod registry {
     use ::colibri_runtime::schema::*;
     use ::colibri_runtime::spec::{
-        Announcement, CatalogueSpec, ChainCodes, ChainMessages, ChainRemedies,
-        ForeignCode, ForeignCodes, Pattern as ErrorPattern, Profile, Relaxation, Runs,
-        Teaches, ToolSpec, ToolsetSpec,
+        Announcement, CatalogueSpec, ChainCode, ChainCodes, ForeignCode, ForeignCodes,
+        Pattern as ErrorPattern, Profile, Relaxation, Runs, Teaches, ToolSpec,
+        ToolsetSpec,
     };
     static PATTERN_0: Pattern = Pattern::new("^[0-9a-f]{64}$");
     static PATTERN_1: Pattern = Pattern::new("^a");
@@ -2126,41 +2126,62 @@ mod registry {
             },
         ],
         codes: ChainCodes {
-            invalid_params: "INVALID_PARAMS",
-            handler_error: "HANDLER_ERROR",
-            audit_enter_failed: "AUDIT_ENTER_FAILED",
-            not_admitted: "TOOL_NOT_ADMITTED",
-            not_in_toolset: "TOOL_NOT_ADMITTED",
-            unknown_tool: "UNKNOWN_TOOL",
-            process_aborted: "PROCESS_ABORTED",
-            cancelled: "CANCELLED",
-            storage_failure: "STORAGE_FAILURE",
-            store_commit_failed: "STORE_COMMIT_FAILED",
-            startup_failed: "STARTUP_FAILED",
-            arguments_redacted: "",
-        },
-        messages: ChainMessages {
-            invalid_params: "Invalid parameters for {tool}: {problems}",
-            audit_enter_failed: "the call could not be entered in the audit log, so it was not run: {reason}",
-            not_admitted: "Tool {tool} is not admitted in mode {mode}",
-            not_in_toolset: "Tool {tool} is switched off with the toolset {toolset}",
-            unknown_tool: "Unknown tool: {tool}; did you mean {name}?",
-            process_aborted: "process ended before audit exit",
-            cancelled: "cancelled by the client",
-            storage_failure: "STORAGE_FAILURE: {reason}",
-            store_commit_failed: "STORE_COMMIT_FAILED: {reason}",
-            startup_failed: "STARTUP_FAILED: {reason}",
-            arguments_redacted: "",
-        },
-        remedies: ChainRemedies {
-            invalid_params: "Correct the named arguments and call again.",
-            audit_enter_failed: "Nothing of the call is stored. Call again once, then tell the operator.",
-            not_admitted: "Tell the operator; settings forbid this tool.",
-            not_in_toolset: "Tell the operator; settings forbid this tool.",
-            unknown_tool: "Call tools/list for the names; did you mean {name}?",
-            storage_failure: "Nothing of the call is stored. Call again once, then tell the operator.",
-            store_commit_failed: "Read before you repeat: it is stored whole or not at all.",
-            startup_failed: "Tell the operator; the log says why.",
+            invalid_params: ChainCode {
+                code: "INVALID_PARAMS",
+                message: "Invalid parameters for {tool}: {problems}",
+                remedy: "Correct the named arguments and call again.",
+            },
+            handler_error: ChainCode {
+                code: "HANDLER_ERROR",
+                message: "{message}",
+                remedy: "",
+            },
+            audit_enter_failed: ChainCode {
+                code: "AUDIT_ENTER_FAILED",
+                message: "the call could not be entered in the audit log, so it was not run: {reason}",
+                remedy: "Nothing of the call is stored. Call again once, then tell the operator.",
+            },
+            not_admitted: ChainCode {
+                code: "TOOL_NOT_ADMITTED",
+                message: "Tool {tool} is not admitted in mode {mode}",
+                remedy: "Tell the operator; settings forbid this tool.",
+            },
+            not_in_toolset: ChainCode {
+                code: "TOOL_NOT_ADMITTED",
+                message: "Tool {tool} is switched off with the toolset {toolset}",
+                remedy: "Tell the operator; settings forbid this tool.",
+            },
+            unknown_tool: ChainCode {
+                code: "UNKNOWN_TOOL",
+                message: "Unknown tool: {tool}; did you mean {name}?",
+                remedy: "Call tools/list for the names; did you mean {name}?",
+            },
+            process_aborted: ChainCode {
+                code: "PROCESS_ABORTED",
+                message: "process ended before audit exit",
+                remedy: "",
+            },
+            cancelled: ChainCode {
+                code: "CANCELLED",
+                message: "cancelled by the client",
+                remedy: "",
+            },
+            storage_failure: ChainCode {
+                code: "STORAGE_FAILURE",
+                message: "STORAGE_FAILURE: {reason}",
+                remedy: "Nothing of the call is stored. Call again once, then tell the operator.",
+            },
+            store_commit_failed: ChainCode {
+                code: "STORE_COMMIT_FAILED",
+                message: "STORE_COMMIT_FAILED: {reason}",
+                remedy: "Read before you repeat: it is stored whole or not at all.",
+            },
+            startup_failed: ChainCode {
+                code: "STARTUP_FAILED",
+                message: "STARTUP_FAILED: {reason}",
+                remedy: "Tell the operator; the log says why.",
+            },
+            arguments_redacted: None,
         },
         foreign: Some(&FOREIGN),
     };

@@ -180,7 +180,7 @@ impl Phase2 {
                     read_only,
                     sync: config.durability != Durability::Normal,
                     boot_id: boot_id.to_owned(),
-                    process_aborted: self.codes.process_aborted,
+                    process_aborted: self.codes.process_aborted.code,
                     now: rfc3339_ms(self.clock.wall_ms()),
                     migrations: MIGRATIONS,
                     tail_checks: &[],
@@ -204,7 +204,7 @@ impl Phase2 {
             },
             read_only,
             boot_id: boot_id.to_owned(),
-            process_aborted: self.codes.process_aborted,
+            process_aborted: self.codes.process_aborted.code,
             schema: SCHEMA,
             clock: self.clock.clone(),
         };

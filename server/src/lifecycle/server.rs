@@ -23,7 +23,7 @@ use super::options::{AuditChoice, Options};
 use super::phase2::{self, Phase2};
 use super::transport::Transport;
 use super::watchdog;
-use crate::catalogue::ToolId;
+use crate::catalogue::{NoteKind, ToolId};
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use crate::migrations::MIGRATIONS;
@@ -158,7 +158,7 @@ fn configure<D: Dispatch<Cx>>(
     chain.set_selection(offered);
     // Every catalogue of a server with a log has this operation.
     chain.set_introduction(ToolId::CallerBegin.name());
-    chain.set_notes(ToolId::CallNote.name());
+    chain.set_notes(ToolId::CallNote.name(), NoteKind::Withdrawn.as_str());
     if !capabilities_for(config.mode).write_database {
         chain.set_access(Access::Read);
     }

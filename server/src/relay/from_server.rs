@@ -129,7 +129,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
         };
         match flight {
             Flight::Call(passed) => {
-                self.goes_on(place, &passed, &answer, line.and_then(|line| line.get(answer.value.clone())));
+                self.remember(place, &passed, &answer, line.and_then(|line| line.get(answer.value.clone())));
                 Fate::Reply(Box::new(self.reply(&id, passed.ticket, &answer)))
             }
             Flight::Task(asked) => {
@@ -154,7 +154,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
     }
 
     fn reply(&self, id: &Id, ticket: Ticket, answer: &Found) -> Reply {
-        let code = CATALOGUE.codes.store_commit_failed;
+        let code = CATALOGUE.codes.store_commit_failed.code;
         let text = reply_withheld(&self.name);
         let otherwise = Answer::error(INTERNAL_ERROR, &text, Some(code), &self.name).line(Some(id.as_str()));
         Reply { exit: Some((ticket, self.end_of(answer))), otherwise, closed: None }

@@ -8,7 +8,7 @@ use colibri_runtime::chain::store::StoreFault;
 
 use super::Flight;
 use crate::wrap::flights::Id;
-use crate::wrap::rounds::Round;
+use crate::wrap::rounds::LaterRound;
 
 /// A line of the client's that was read.
 #[derive(Debug, Default)]
@@ -71,8 +71,8 @@ pub struct Entering {
     pub row: Option<(ForeignCall, Option<ForeignEnd>)>,
     /// The hash of its arguments alone.
     pub arguments: Option<HexDigest>,
-    /// The call that it goes on with.
-    pub round: Option<Round>,
+    /// Which call it continues.
+    pub round: Option<LaterRound>,
     /// The row's result.
     pub entered: Option<Result<Option<Ticket>, StoreFault>>,
 }

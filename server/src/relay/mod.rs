@@ -49,7 +49,7 @@ use crate::wrap::listing::Asked;
 use crate::wrap::name::Name;
 use crate::wrap::pin::SeenList;
 use crate::wrap::request::{Line, Requests, TaskRequest};
-use crate::wrap::rounds::GoOn;
+use crate::wrap::rounds::Continued;
 use crate::wrap::scan::Message;
 use crate::wrap::watch::Watch;
 use chatter::Chatter;
@@ -161,9 +161,9 @@ pub struct Relay<'a, D: Dispatch<Cx>> {
     /// Requests that the client has cancelled.
     cancelled: VecDeque<Cancelled>,
     /// Calls whose servers asked for input, by the hashes of their states.
-    asked: GoOn<HexDigest, First>,
+    asked: Continued<HexDigest, First>,
     /// Calls that began tasks, by the tasks' ids.
-    tasks: GoOn<String, About>,
+    tasks: Continued<String, About>,
     /// Rows to close for which no message waits.
     closing: VecDeque<(Ticket, ForeignEnd)>,
     /// Lists to store.
@@ -224,8 +224,8 @@ impl<'a, D: Dispatch<Cx>> Relay<'a, D> {
             messages: Vec::new(),
             looked_at: 0,
             cancelled: VecDeque::new(),
-            asked: GoOn::default(),
-            tasks: GoOn::default(),
+            asked: Continued::default(),
+            tasks: Continued::default(),
             closing: VecDeque::new(),
             notes: VecDeque::new(),
             last_turns: [0; 2],

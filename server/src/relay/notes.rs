@@ -1,5 +1,4 @@
-//! What is noted of calls beside their outcomes: that the client had withdrawn one, that one goes on with an earlier one, and that a
-//! task has ended.
+//! What the relay notes of calls besides their outcomes: the client withdrew one, one continues an earlier one, a task has ended.
 
 use colibri_canonical::HexDigest;
 use colibri_runtime::chain::foreign::Ticket;
@@ -10,12 +9,12 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::Relay;
-use crate::domains::notes::{ARGUMENTS_CHANGED, LATER_ROUND, TASK_ENDED};
+use crate::catalogue::NoteKind;
 use crate::tools::cx::Cx;
 use crate::wrap::flights::{Id, Ticket as Place};
 use crate::wrap::limits::CANCEL_WAIT;
 use crate::wrap::request::TaskRequest;
-use crate::wrap::rounds::{Round, asked_state, ended_status, task_id};
+use crate::wrap::rounds::{LaterRound, asked_state, ended_status, task_id};
 use crate::wrap::scan::{Answer, Ending};
 
 /// A call that was passed on.
@@ -25,7 +24,7 @@ pub(super) struct Passed {
     pub ticket: Ticket,
     /// The hash of its arguments alone.
     pub arguments: HexDigest,
-    /// The call that it goes on with.
+    /// The first call that it continues.
     pub first: Option<First>,
 }
 
@@ -50,28 +49,35 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
         rfc3339_ms(self.operator.chain().kernel().clock.wall_ms())
     }
 
-    fn note(&mut self, about: Option<About>, kind: &'static str, body: serde_json::Value) {
+    fn note(&mut self, about: Option<About>, kind: NoteKind, body: serde_json::Value) {
         if let Some(about) = about {
-            self.operator.chain().note(Note { about, kind, body });
+            self.operator.chain().note(Note { about, kind: kind.as_str(), body });
         }
     }
 
-    /// Notes a call that is passed on, with the call that it goes on with.
-    pub(super) fn passed(&mut self, ticket: Ticket, arguments: HexDigest, round: Option<Round>) -> Passed {
-        let Some(Round { state, actions }) = round else { return Passed { ticket, arguments, first: None } };
+    /// Notes which earlier call a passed-on call continues.
+    pub(super) fn passed(
+        &mut self,
+        ticket: Ticket,
+        arguments: HexDigest,
+        round: Option<LaterRound>,
+    ) -> Passed {
+        let Some(LaterRound { state, actions }) = round else {
+            return Passed { ticket, arguments, first: None };
+        };
         let first = self.asked.get(&state).cloned();
         // A run does not know what an earlier one was asked for.
         let number = first.as_ref().map(|first| first.sequence_no);
         let body = json!({ "first": number, "state_hash": state.as_str(), "actions": actions });
-        self.note(ticket.about(), LATER_ROUND, body);
+        self.note(ticket.about(), NoteKind::LaterRound, body);
         if let Some(first) = first.as_ref().filter(|first| first.arguments != arguments) {
-            self.note(ticket.about(), ARGUMENTS_CHANGED, json!({ "first": first.sequence_no }));
+            self.note(ticket.about(), NoteKind::ArgumentsChanged, json!({ "first": first.sequence_no }));
         }
         Passed { ticket, arguments, first }
     }
 
-    /// Remembers what a call goes on with, once it is answered. `result` is there unless it was too long to be held.
-    pub(super) fn goes_on(&mut self, place: Place, passed: &Passed, answer: &Answer, result: Option<&[u8]>) {
+    /// Remembers how a later message continues a call, once the call is answered. `result` is there unless it was too long to be held.
+    pub(super) fn remember(&mut self, place: Place, passed: &Passed, answer: &Answer, result: Option<&[u8]>) {
         self.ended_withdrawn(place, &passed.ticket);
         match answer.ending {
             Ending::InputRequired => {
@@ -116,7 +122,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
             "task_hash": HexDigest::of(asked.task_id.as_bytes()).as_str(),
             "result_hash": answer.hash.as_str(),
         });
-        self.note(Some(about), TASK_ENDED, body);
+        self.note(Some(about), NoteKind::TaskEnded, body);
     }
 
     /// The client withdraws a request.

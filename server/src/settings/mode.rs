@@ -3,7 +3,7 @@
 use std::fmt;
 
 use colibri_runtime::chain::admission::{self, Admission};
-use colibri_runtime::spec::{CatalogueSpec, Runs, ToolSpec, fill};
+use colibri_runtime::spec::{CatalogueSpec, ChainCode, Runs, ToolSpec, fill};
 use serde_json::{Map, json};
 
 use super::environment::Environment;
@@ -107,16 +107,13 @@ pub(crate) const fn is_listed(mode: Mode, tool: &ToolSpec) -> bool {
 #[derive(Debug)]
 pub struct ModeGate {
     mode: Mode,
-    code: &'static str,
-    message: &'static str,
-    remedy: &'static str,
+    denied: ChainCode,
 }
 
 impl ModeGate {
     /// Makes the check for a mode; the words of its denials are the catalogue's.
     pub const fn new(mode: Mode, catalogue: &CatalogueSpec) -> Self {
-        let (code, message) = (catalogue.codes.not_admitted, catalogue.messages.not_admitted);
-        Self { mode, code, message, remedy: catalogue.remedies.not_admitted }
+        Self { mode, denied: catalogue.codes.not_admitted }
     }
 }
 
@@ -128,15 +125,15 @@ impl Admission for ModeGate {
             details.insert("mode".to_owned(), json!(self.mode.as_str()));
             details.insert("required_capability".to_owned(), json!(denial.required_capability));
             details.insert("reason".to_owned(), json!(denial.reason));
-            details.insert("remedy".to_owned(), json!(self.remedy));
+            details.insert("remedy".to_owned(), json!(self.denied.remedy));
             let obstacle = match (denial.required_capability, tool.runs) {
                 (_, Runs::Network { .. }) => "asks other machines",
                 (Some(_), _) => "writes",
                 (None, _) => "needs a database",
             };
             let mode = self.mode.as_str();
-            let message = fill(self.message, &[("tool", tool.name), ("obstacle", obstacle), ("mode", mode)]);
-            admission::Denial { code: self.code, message, details }
+            let texts = [("tool", tool.name), ("obstacle", obstacle), ("mode", mode)];
+            admission::Denial { code: self.denied.code, message: fill(self.denied.message, &texts), details }
         })
     }
 

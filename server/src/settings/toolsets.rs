@@ -2,7 +2,7 @@
 
 use colibri_runtime::chain::admission::{Admission, Denial};
 use colibri_runtime::chain::selection::Selection;
-use colibri_runtime::spec::{CatalogueSpec, ToolSpec, fill};
+use colibri_runtime::spec::{CatalogueSpec, ChainCode, ToolSpec, fill};
 use serde_json::{Map, Value, json};
 
 use super::keys;
@@ -28,16 +28,13 @@ pub(crate) fn offered(chosen: &Selection, mode: Mode, catalogue: &CatalogueSpec)
 pub(crate) struct ToolsetGate {
     selection: Selection,
     mode: Mode,
-    code: &'static str,
-    message: &'static str,
-    remedy: &'static str,
+    denied: ChainCode,
 }
 
 impl ToolsetGate {
     /// Makes the check for a selection; the words of its denials are the catalogue's.
     pub const fn new(selection: Selection, mode: Mode, catalogue: &CatalogueSpec) -> Self {
-        let (code, message) = (catalogue.codes.not_in_toolset, catalogue.messages.not_in_toolset);
-        Self { selection, mode, code, message, remedy: catalogue.remedies.not_in_toolset }
+        Self { selection, mode, denied: catalogue.codes.not_in_toolset }
     }
 }
 
@@ -49,7 +46,8 @@ impl Admission for ToolsetGate {
         }
         let (name, toolset, setting) = (tool.name, tool.toolset, keys::TOOLS.name);
         let left_out = toolset.unwrap_or("of this tool");
-        let message = fill(self.message, &[("tool", name), ("toolset", left_out), ("setting", setting)]);
+        let message =
+            fill(self.denied.message, &[("tool", name), ("toolset", left_out), ("setting", setting)]);
         let details: [(&str, Value); 7] = [
             ("tool", json!(name)),
             ("mode", json!(self.mode.as_str())),
@@ -57,11 +55,11 @@ impl Admission for ToolsetGate {
             ("reason", json!("toolset")),
             ("toolset", json!(toolset)),
             ("setting", json!(setting)),
-            ("remedy", json!(self.remedy)),
+            ("remedy", json!(self.denied.remedy)),
         ];
         let details: Map<String, Value> =
             details.map(|(key, value)| (key.to_owned(), value)).into_iter().collect();
-        Err(Denial { code: self.code, message, details })
+        Err(Denial { code: self.denied.code, message, details })
     }
 
     fn lists(&self, tool: &ToolSpec) -> bool {

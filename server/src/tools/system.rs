@@ -52,6 +52,6 @@ impl SystemTools<Cx> for Domains {
     fn call_note(&mut self, cx: &mut Cx, input: CallNoteInput) -> Outcome<CallNote, CallNoteError> {
         let CallNoteInput { about, kind, body } = input;
         let body = Value::Object(body.into_iter().collect());
-        Ok(published_note(add_note(cx, about, kind.to_string(), &body)?))
+        Ok(published_note(add_note(cx, about, kind.as_str().to_owned(), &body)?))
     }
 }

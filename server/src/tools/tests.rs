@@ -160,6 +160,6 @@ fn an_embedders_own_sink_is_called_custom() {
 fn the_row_of_a_dead_process_has_the_catalogues_message() {
     assert_eq!(
         colibri_store::log::rows::ABORTED_MESSAGE,
-        crate::catalogue::CATALOGUE.messages.process_aborted
+        crate::catalogue::CATALOGUE.codes.process_aborted.message
     );
 }

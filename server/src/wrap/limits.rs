@@ -85,8 +85,8 @@ pub(crate) const STUCK_WAIT: Duration = Duration::from_secs(1);
 /// How often a stderr that takes nothing is tried.
 pub(crate) const STUCK_AGAIN: Duration = Duration::from_millis(10);
 
-/// How many calls are remembered that may go on: for input they asked for, and for tasks.
-pub(crate) const GO_ON: usize = 1024;
+/// How many calls that may continue a run remembers: of those that asked for input, and of those that began tasks.
+pub(crate) const CONTINUED: usize = 1024;
 
-/// Of how many answers to requests for input a note says what they were.
+/// How many answers to requests for input a note repeats.
 pub(crate) const INPUT_ANSWERS: usize = 32;

@@ -1,4 +1,4 @@
-//! Calls that go on after their replies: a later call brings the input that the server asked for, or a task ends. Pure.
+//! Calls that continue after their replies: a later call brings the input that the server asked for, or a task ends. Pure.
 
 use std::collections::VecDeque;
 
@@ -6,18 +6,18 @@ use colibri_canonical::HexDigest;
 use colibri_runtime::wire::params::{member, members, text_of};
 use serde_json::value::RawValue;
 
-use super::limits::{GO_ON, ID_BYTES, INPUT_ANSWERS};
+use super::limits::{CONTINUED, ID_BYTES, INPUT_ANSWERS};
 
-/// What a later call says of the one that it goes on with.
+/// What a later call says of the one that it continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Round {
+pub struct LaterRound {
     /// The hash of `requestState`, the server's token.
     pub state: HexDigest,
     /// How each of the requests for input was answered, in the order of the call: `accept`, `decline`, `cancel`, or nothing of these.
     pub actions: Vec<Option<&'static str>>,
 }
 
-impl Round {
+impl LaterRound {
     /// Reads the parameters of a call. `None` if it is a first one.
     pub(super) fn read(params: &RawValue) -> Option<Self> {
         let [state, responses] = members(params, ["requestState", "inputResponses"])?;
@@ -70,21 +70,21 @@ pub(crate) fn ended_status(result: &[u8]) -> Option<&'static str> {
     ["completed", "failed", "cancelled"].into_iter().find(|ended| *ended == status)
 }
 
-/// The newest calls that go on, by what later messages name them with.
+/// The newest calls that may continue, by the names that later messages use for them.
 #[derive(Debug)]
-pub(crate) struct GoOn<K, V>(VecDeque<(K, V)>);
+pub(crate) struct Continued<K, V>(VecDeque<(K, V)>);
 
-impl<K, V> Default for GoOn<K, V> {
+impl<K, V> Default for Continued<K, V> {
     fn default() -> Self {
         Self(VecDeque::new())
     }
 }
 
-impl<K: PartialEq, V> GoOn<K, V> {
+impl<K: PartialEq, V> Continued<K, V> {
     /// Remembers a call; of equal names the newest counts.
     pub fn add(&mut self, name: K, call: V) {
         self.0.retain(|(other, _)| *other != name);
-        if self.0.len() == GO_ON {
+        if self.0.len() == CONTINUED {
             self.0.pop_front();
         }
         self.0.push_back((name, call));

@@ -27,7 +27,7 @@ fn closed_store(path: &Path) -> ServerStore<Parts> {
         read_only: false,
         sync: false,
         boot_id: "22222222-2222-4222-8222-222222222222".to_owned(),
-        process_aborted: CATALOGUE.codes.process_aborted,
+        process_aborted: CATALOGUE.codes.process_aborted.code,
         now: "2026-11-21T10:00:00.000Z".to_owned(),
         migrations: MIGRATIONS,
         tail_checks: &[],

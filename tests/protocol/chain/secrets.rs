@@ -134,6 +134,9 @@ fn a_key_that_is_a_name_of_the_catalogue_changes_neither_calls_nor_the_verdict()
         "session_id",
         "CANCELLED",
         "decision",
+        "INVALID_PARAMS",
+        "TOOL_NOT_ADMITTED",
+        "WRAP_CANCELLED",
     ];
     for key in keys {
         let mut server = colibri().env("COLIBRI_OPENAI_API_KEY", key).start();
@@ -143,7 +146,10 @@ fn a_key_that_is_a_name_of_the_catalogue_changes_neither_calls_nor_the_verdict()
         server.data("thought_record", thought);
         server.data("merkle_finalize", json!({ "session_id": "s" }));
         server.data("task_update", json!({ "id": task, "status": "CANCELLED" }));
-        let tools: Vec<String> = actions(&server.sql()).into_iter().map(|row| row.tool).collect();
+        assert_eq!(server.call("task_get", json!({}))["error"]["code"], "INVALID_PARAMS", "{key}");
+        let rows = actions(&server.sql());
+        assert!(rows.iter().any(|row| row.end() == ("invalid", Some("INVALID_PARAMS"))), "{key}: {rows:?}");
+        let tools: Vec<String> = rows.into_iter().map(|row| row.tool).collect();
         let called =
             ["task_create", "audit_session_start", "thought_record", "merkle_finalize", "task_update"];
         assert!(called.iter().all(|name| tools.iter().any(|tool| tool == name)), "{key}: {tools:?}");

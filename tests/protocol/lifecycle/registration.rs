@@ -89,8 +89,6 @@ fn an_open_catalogue_takes_every_name_that_the_protocol_allows() {
         tools: &[],
         operations: &[],
         codes: CATALOGUE.codes,
-        messages: CATALOGUE.messages,
-        remedies: CATALOGUE.remedies,
         foreign: None,
     }));
     let mut registry = Registry::empty(open);

@@ -67,9 +67,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Returns what a reply says beside its result: the call's notices, and which arguments held a secret of the server's, so that the
     /// caller does not take the mark in its place for what was sent. `None` if there is nothing to say.
     fn notice(&self, redacted: &[String], mut notices: Vec<Notice>) -> Option<String> {
-        let (code, form) = (self.spec.codes.arguments_redacted, self.spec.messages.arguments_redacted);
-        if !redacted.is_empty() && !form.is_empty() {
-            notices.insert(0, Notice { code, message: fill(form, &[("arguments", &redacted.join(", "))]) });
+        if let Some(role) = self.spec.codes.arguments_redacted.filter(|_| !redacted.is_empty()) {
+            let message = fill(role.message, &[("arguments", &redacted.join(", "))]);
+            notices.insert(0, Notice { code: role.code, message });
         }
         let warnings = notices.iter().map(|notice| json!({ "code": notice.code, "message": notice.message }));
         (!notices.is_empty()).then(|| json!({ "warnings": warnings.collect::<Vec<_>>() }).to_string())

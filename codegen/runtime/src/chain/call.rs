@@ -170,7 +170,7 @@ pub struct Reply {
     pub to: ReplyTo,
     /// The answer.
     pub answer: Answer,
-    /// What else the caller should know, compact JSON: a text of its own behind the answer, outside of what the log hashes.
+    /// What else the caller should know, compact JSON. It is sent as a second text behind the answer, and the log does not hash it.
     pub notice: Option<String>,
 }
 

@@ -84,7 +84,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         {
             (Err(denial), _) => Verdict::Denied(denial),
             (Ok(()), Some(flaw)) => {
-                let form = self.spec.messages.invalid_params;
+                let form = self.spec.codes.invalid_params.message;
                 let (refusal, issue) =
                     unreadable_params(form, tool, &self.kernel.redactor.redact(&flaw.problem()));
                 Verdict::Invalid(refusal, Issues { listed: vec![issue], more: 0 })
@@ -92,7 +92,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             (Ok(()), None) => match validate(tool.input, tool.rules, &mut arguments) {
                 Ok(()) => Verdict::Open(Target { tool, index }),
                 Err(issues) => {
-                    let form = self.spec.messages.invalid_params;
+                    let form = self.spec.codes.invalid_params.message;
                     Verdict::Invalid(invalid_params(form, tool, &arguments, &issues), issues)
                 }
             },

@@ -22,8 +22,6 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub(super) fn words<'a>(&'a self, called: &'a str) -> Words<'a> {
         Words {
             codes: &self.spec.codes,
-            messages: &self.spec.messages,
-            remedies: &self.spec.remedies,
             registry: &self.registry,
             admission: &self.admission,
             redactor: &self.kernel.redactor,

@@ -15,7 +15,7 @@ use crate::chain::row::Row;
 use crate::chain::{HANDLER_MESSAGE_CHARACTERS, STORED_MESSAGE_CHARACTERS};
 use crate::handler::{Dispatched, Fault, Notice};
 use crate::remedy::Suggestion;
-use crate::spec::{ChainCodes, ChainMessages, ChainRemedies, Pattern, ToolSpec, fill};
+use crate::spec::{ChainCodes, Pattern, ToolSpec, fill};
 use colibri_canonical::value_of;
 
 /// The member that says what the caller can do.
@@ -41,8 +41,6 @@ pub(crate) struct Ending {
 /// The texts that an ending is made of.
 pub(crate) struct Words<'a> {
     pub codes: &'a ChainCodes,
-    pub messages: &'a ChainMessages,
-    pub remedies: &'a ChainRemedies,
     pub registry: &'a Registry,
     pub admission: &'a [Box<dyn Admission>],
     pub redactor: &'a Redactor,
@@ -149,16 +147,16 @@ impl Words<'_> {
                 if issues.more > 0 {
                     details.insert("more_issues".to_owned(), Value::from(issues.more));
                 }
-                details.insert(REMEDY.to_owned(), Value::from(self.remedies.invalid_params));
-                let code = self.codes.invalid_params;
+                details.insert(REMEDY.to_owned(), Value::from(self.codes.invalid_params.remedy));
+                let code = self.codes.invalid_params.code;
                 let stored = self.redactor.redact(&refusal.stored);
                 self.failure(RowOutcome::Invalid, code, &refusal.message, details).named(code, &stored)
             }
             Verdict::AuditFailed(reason) => self.failure(
                 RowOutcome::Error,
-                self.codes.audit_enter_failed,
-                &fill(self.messages.audit_enter_failed, &[("reason", reason)]),
-                only(self.remedies.audit_enter_failed),
+                self.codes.audit_enter_failed.code,
+                &fill(self.codes.audit_enter_failed.message, &[("reason", reason)]),
+                only(self.codes.audit_enter_failed.remedy),
             ),
         }))
     }
@@ -171,18 +169,18 @@ impl Words<'_> {
         };
         let shown = self.redactor.redact(name);
         let texts = [("tool", &*shown), ("name", close.unwrap_or_default())];
-        let message = fill(form(self.messages.unknown_tool), &texts);
-        let mut remedy = fill(form(self.remedies.unknown_tool), &texts);
+        let message = fill(form(self.codes.unknown_tool.message), &texts);
+        let mut remedy = fill(form(self.codes.unknown_tool.remedy), &texts);
         if close.is_none() && !remedy.ends_with(['.', '?']) {
             remedy.push('.');
         }
-        let error = json!({ "code": self.codes.unknown_tool, "message": message, "remedy": remedy });
+        let error = json!({ "code": self.codes.unknown_tool.code, "message": message, "remedy": remedy });
         let data = json!({ "ok": false, "error": error });
         Ending {
             answer: Some(Answer::UnknownTool { message: message.clone(), data: data.to_string() }),
             result_hash: Some(envelope_hash(&data)),
             ..Ending::with_envelope(RowOutcome::Denied, &Value::Null, true)
-                .named(self.codes.unknown_tool, &message)
+                .named(self.codes.unknown_tool.code, &message)
         }
     }
 
@@ -219,7 +217,7 @@ impl Words<'_> {
                         details.insert("code".to_owned(), Value::from(code));
                         details.extend(fields);
                         details.extend(advice);
-                        self.failure(RowOutcome::Error, self.codes.handler_error, &message, details)
+                        self.failure(RowOutcome::Error, self.codes.handler_error.code, &message, details)
                     }
                     Pattern::B => self.domain_error(code, &message, fields, advice),
                     Pattern::C | Pattern::Plain => {
@@ -268,32 +266,32 @@ impl Words<'_> {
 
     /// Builds a failure of the handler, with the text unchanged.
     fn handler_error(&self, message: &str, details: Map<String, Value>) -> Ending {
-        self.failure(RowOutcome::Error, self.codes.handler_error, message, details)
+        self.failure(RowOutcome::Error, self.codes.handler_error.code, message, details)
     }
 
     /// Builds the ending of a call in which the store failed.
     pub fn storage_failure(&self, reason: &str) -> Ending {
-        let message = fill(self.messages.storage_failure, &[("reason", reason)]);
-        self.handler_error(&message, only(self.remedies.storage_failure))
+        let message = fill(self.codes.storage_failure.message, &[("reason", reason)]);
+        self.handler_error(&message, only(self.codes.storage_failure.remedy))
     }
 
     /// Builds the ending of a call that waited for a start that failed.
     pub fn startup_failed(&self, reason: &str) -> Ending {
-        let message = fill(self.messages.startup_failed, &[("reason", reason)]);
-        self.handler_error(&message, only(self.remedies.startup_failed))
+        let message = fill(self.codes.startup_failed.message, &[("reason", reason)]);
+        self.handler_error(&message, only(self.codes.startup_failed.remedy))
     }
 
     /// Builds the ending of a call whose effects and exit row could not be stored together (chain#faults). The client sees a
     /// handler error; the row is closed later under the more precise code.
     pub fn commit_failed(&self, reason: &str) -> Ending {
-        let message = fill(self.messages.store_commit_failed, &[("reason", reason)]);
-        let details = only(self.remedies.store_commit_failed);
-        self.handler_error(&message, details).named(self.codes.store_commit_failed, &message)
+        let message = fill(self.codes.store_commit_failed.message, &[("reason", reason)]);
+        let details = only(self.codes.store_commit_failed.remedy);
+        self.handler_error(&message, details).named(self.codes.store_commit_failed.code, &message)
     }
 
     /// Builds the ending of a call whose row another start closed, because it took this process for dead.
     pub fn closed_by_another(&self) -> Ending {
-        let code = self.codes.process_aborted;
+        let code = self.codes.process_aborted.code;
         let message = format!(
             "{code}: another start has closed this call as aborted, since this process's lock file was gone; what the call did \
              outside may have happened. Restart this server, then look before calling again"
@@ -303,8 +301,9 @@ impl Words<'_> {
 
     /// Builds the ending of a network call that was cancelled in flight.
     pub fn cancelled(&self) -> Ending {
-        let mut ending =
-            self.handler_error("cancelled", Map::new()).named(self.codes.cancelled, self.messages.cancelled);
+        let mut ending = self
+            .handler_error("cancelled", Map::new())
+            .named(self.codes.cancelled.code, self.codes.cancelled.message);
         ending.answer = None;
         ending.outcome = RowOutcome::Aborted;
         ending.result_hash = None;

@@ -178,8 +178,7 @@ pub struct Chain<S: Store, D> {
     commit_ms: f64,
     fatal: Option<StoreFault>,
     introductions: Introductions,
-    /// The operation that stores notes.
-    note_operation: Option<&'static str>,
+    note_names: Option<note::NoteNames>,
     notes: VecDeque<note::Note>,
 }
 
@@ -209,7 +208,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             commit_ms: 0.0,
             fatal: None,
             introductions: Introductions::default(),
-            note_operation: None,
+            note_names: None,
             notes: VecDeque::new(),
         }
     }

@@ -1,5 +1,5 @@
-//! Notes: what is learned about a call beside its outcome (chain#notes). The row of a call is closed once and says how it ended; a note is
-//! a whole call of an operation of its own, about the number of that row.
+//! Notes: what the server learns about a call besides its outcome (chain#notes). The row of a call is closed once and says how it ended. For
+//! each note the chain makes a whole call of an operation, which names the number of that row.
 
 use std::sync::Arc;
 
@@ -13,8 +13,14 @@ use crate::chain::row::{Entered, Row};
 use crate::chain::store::{Store, StoreFault};
 use crate::handler::Dispatch;
 
-/// The kind of the note on a call that went on although its client had withdrawn it.
-pub const WITHDRAWN: &str = "withdrawn";
+/// What the catalogue calls the chain's notes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NoteNames {
+    /// The operation that stores them.
+    operation: &'static str,
+    /// The kind of those on withdrawn calls.
+    withdrawn: &'static str,
+}
 
 /// A note on a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +38,7 @@ pub struct Note {
 pub struct About {
     /// Its number.
     pub sequence_no: i64,
-    /// Who it came from. The note counts as theirs, so that it makes no caller of its own.
+    /// Who sent it. The call that stores the note counts as theirs, so that it adds no caller.
     client: Arc<Client>,
 }
 
@@ -52,22 +58,24 @@ impl About {
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
-    /// Sets the operation that stores notes. Without it, and where the log is not in the store, none is kept.
-    pub fn set_notes(&mut self, operation: &'static str) {
-        self.note_operation = Some(operation);
+    /// Sets the operation that stores notes, and the kind of the notes that the chain itself makes: on calls that continued although
+    /// their clients had withdrawn them. Without them, and where the log is not in the store, no note is kept.
+    pub fn set_notes(&mut self, operation: &'static str, withdrawn: &'static str) {
+        self.note_names = Some(NoteNames { operation, withdrawn });
     }
 
     /// Keeps a note until [`Chain::write_notes`].
     pub fn note(&mut self, note: Note) {
-        if self.note_operation.is_some() && self.audit.is_store() {
+        if self.note_names.is_some() && self.audit.is_store() {
             self.notes.push_back(note);
         }
     }
 
-    /// Notes that the client has withdrawn a call, which went on all the same.
+    /// Notes that the client has withdrawn a call, which continued all the same.
     pub fn note_withdrawn(&mut self, about: About, withdrawal: &Withdrawal) {
+        let Some(NoteNames { withdrawn, .. }) = self.note_names else { return };
         let Withdrawal { at, reason_hash } = withdrawal;
-        self.note(Note { about, kind: WITHDRAWN, body: json!({ "at": at, "reason_hash": reason_hash }) });
+        self.note(Note { about, kind: withdrawn, body: json!({ "at": at, "reason_hash": reason_hash }) });
     }
 
     /// Returns the call with that request id that is entered and has not run.
@@ -81,7 +89,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         !self.notes.is_empty()
     }
 
-    /// Writes the notes, each in a transaction of its own, and syncs once. Uses the turn to write.
+    /// Writes each note in a separate transaction, and syncs once. Uses the turn to write.
     pub fn write_notes(&mut self) {
         self.write_notes_first();
         self.store.leave_queue();
@@ -91,7 +99,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Does the same, with more to come in the same turn. A note that cannot be written is lost, and the log says so: a call must not
     /// fail for it.
     pub(super) fn write_notes_first(&mut self) {
-        let Some(operation) = self.note_operation else { return };
+        let Some(NoteNames { operation, .. }) = self.note_names else { return };
         while let Some(note) = self.notes.pop_front() {
             let (number, kind) = (note.about.sequence_no, note.kind);
             if let Err(fault) = self.write_note(operation, note) {

@@ -278,7 +278,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     }
 
     /// Cancels a call. A waiting call vanishes without a trace; a network call in flight is aborted when it is next polled;
-    /// any other running call goes on, and a note says so.
+    /// any other running call continues, and a note says so.
     fn cancel(&mut self, request_id: &str, reason_hash: Option<String>) {
         self.watched.forget(request_id);
         let mut dropped = match &mut self.door {
@@ -293,7 +293,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         dropped.extend(self.queues.remove(request_id));
         if dropped.is_empty() {
             self.queues.cancelled.push(request_id.into());
-            if let Some(about) = self.goes_on(request_id) {
+            if let Some(about) = self.unstopped(request_id) {
                 let at = rfc3339_ms(self.chain.kernel().clock.wall_ms());
                 self.chain.note_withdrawn(about, &Withdrawal { at, reason_hash });
             }
@@ -304,7 +304,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     }
 
     /// Returns the entered call with that request id that a cancellation does not end.
-    fn goes_on(&self, request_id: &str) -> Option<About> {
+    fn unstopped(&self, request_id: &str) -> Option<About> {
         let landing = self.landings.iter().find(|landing| *landing.reply_to().id == *request_id);
         let scan = self.scan.as_ref().filter(|scan| *scan.reply_to().id == *request_id);
         self.chain.entered(request_id).or_else(|| scan?.about()).or_else(|| landing?.about())

@@ -4,9 +4,7 @@ use colibri_runtime::chain::call::Arguments;
 use colibri_runtime::chain::redact::Redactor;
 use colibri_runtime::chain::selection::Selection;
 use colibri_runtime::schema::{Additional, ObjectRule, Schema, Shape};
-use colibri_runtime::spec::{
-    CatalogueSpec, ChainCodes, ChainMessages, ChainRemedies, Pattern, Profile, Runs, ToolSpec,
-};
+use colibri_runtime::spec::{CatalogueSpec, ChainCode, ChainCodes, Pattern, Profile, Runs, ToolSpec};
 use colibri_runtime::wire::call::ToolCall;
 use colibri_runtime::wire::era::Era;
 use colibri_runtime::wire::message::{Incoming, decode};
@@ -37,6 +35,10 @@ const fn tool(name: &'static str, listing: &'static str) -> ToolSpec {
     }
 }
 
+const fn code(code: &'static str, message: &'static str, remedy: &'static str) -> ChainCode {
+    ChainCode { code, message, remedy }
+}
+
 pub static CATALOGUE: CatalogueSpec = CatalogueSpec {
     name: "demo",
     title: "Demo \"server\"",
@@ -51,41 +53,26 @@ pub static CATALOGUE: CatalogueSpec = CatalogueSpec {
     ],
     operations: &[],
     codes: ChainCodes {
-        invalid_params: "A",
-        handler_error: "B",
-        audit_enter_failed: "C",
-        not_admitted: "D",
-        not_in_toolset: "D",
-        unknown_tool: "E",
-        process_aborted: "F",
-        cancelled: "G",
-        storage_failure: "H",
-        store_commit_failed: "I",
-        startup_failed: "J",
-        arguments_redacted: "K",
-    },
-    messages: ChainMessages {
-        invalid_params: "Invalid parameters for {tool}: {problems}",
-        audit_enter_failed: "the call could not be entered in the audit log, so it was not run: {reason}",
-        not_admitted: "{tool} is not admitted",
-        not_in_toolset: "{tool} is left out",
-        unknown_tool: "Unknown tool: {tool}; did you mean {name}?",
-        process_aborted: "the process died",
-        cancelled: "cancelled by the client",
-        storage_failure: "H: {reason}",
-        store_commit_failed: "I: {reason}",
-        startup_failed: "J: {reason}",
-        arguments_redacted: "A secret was taken out of {arguments}.",
-    },
-    remedies: ChainRemedies {
-        invalid_params: "correct it",
-        audit_enter_failed: "call again",
-        not_admitted: "ask",
-        not_in_toolset: "ask",
-        unknown_tool: "list the tools; did you mean {name}?",
-        storage_failure: "call again",
-        store_commit_failed: "read first",
-        startup_failed: "ask",
+        invalid_params: code("A", "Invalid parameters for {tool}: {problems}", "correct it"),
+        handler_error: code("B", "B", ""),
+        audit_enter_failed: code(
+            "C",
+            "the call could not be entered in the audit log, so it was not run: {reason}",
+            "call again",
+        ),
+        not_admitted: code("D", "{tool} is not admitted", "ask"),
+        not_in_toolset: code("D", "{tool} is left out", "ask"),
+        unknown_tool: code(
+            "E",
+            "Unknown tool: {tool}; did you mean {name}?",
+            "list the tools; did you mean {name}?",
+        ),
+        process_aborted: code("F", "the process died", ""),
+        cancelled: code("G", "cancelled by the client", ""),
+        storage_failure: code("H", "H: {reason}", "call again"),
+        store_commit_failed: code("I", "I: {reason}", "read first"),
+        startup_failed: code("J", "J: {reason}", "ask"),
+        arguments_redacted: Some(code("K", "A secret was taken out of {arguments}.", "")),
     },
     foreign: None,
 };

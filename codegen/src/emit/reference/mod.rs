@@ -32,14 +32,12 @@ fn index(ir: &Ir<'_>) -> String {
     for announcement in &ir.head.announcements {
         let (setting, value) = (code(&announcement.setting), code(&announcement.value));
         let further = match announcement.teaches {
-            Teaches::All => "then the text above",
-            Teaches::Reading => "then the text above without what is refused",
-            Teaches::Nothing => "and nothing more",
+            Teaches::All => "before that text",
+            Teaches::Reading => "before the parts of that text that hold for reading",
+            Teaches::Nothing => "instead of that text",
         };
-        page.paragraph(&format!(
-            "Where {setting} is {value}: {}, {further}.",
-            text(announcement.instructions.trim_end_matches('.'))
-        ));
+        page.paragraph(&format!("Where {setting} is {value}, the server says {further}:"));
+        page.plain(&announcement.instructions);
     }
     if !ir.head.toolsets.is_empty() {
         page.paragraph("The toolsets:");
@@ -271,7 +269,7 @@ fn errors(ir: &Ir<'_>) -> String {
     page.table(&["Code", "When", "Message", "Remedy"], rows);
     if !ir.head.notices.is_empty() {
         page.heading(2, "Notices");
-        page.paragraph("A reply may have a text of its own behind its result, `{\"warnings\":[{\"code\":…,\"message\":…}]}`. The log's hash of the reply does not cover it.");
+        page.paragraph("A reply may have a second text behind its result, `{\"warnings\":[{\"code\":…,\"message\":…}]}`. The log's hash of the reply does not cover it.");
         let rows = ir
             .head
             .notices

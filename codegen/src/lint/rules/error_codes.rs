@@ -1,4 +1,4 @@
-//! `error-codes`: codes are SCREAMING_SNAKE_CASE, each declared once, the chain's and those of foreign calls by these only;
+//! `error-codes`: codes are SCREAMING_SNAKE_CASE, each declared once, the chain's, those of foreign calls and of notices by these only;
 //! and `prefix` is said where it means something.
 
 use std::collections::HashMap;
@@ -26,6 +26,15 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         if let Some(other) = of_chain.insert(&error.code, role) {
             let message = format!("the code `{}` already stands for `{other}`", error.code);
             report.value(&place, message, "give each role a code of its own");
+        }
+    }
+    let notices = context.catalogue.head_place().child("notices");
+    for (index, notice) in context.catalogue.head.notices.iter().enumerate() {
+        let place = notices.child(index).child("code");
+        form(&notice.code, &place, report);
+        if let Some(other) = of_chain.insert(&notice.code, "notices") {
+            let message = format!("the code `{}` already stands for `{other}`", notice.code);
+            report.value(&place, message, "give each notice a code of its own");
         }
     }
     for entry in context.catalogue.tools() {

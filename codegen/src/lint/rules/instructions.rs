@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::catalogue::Place;
+use crate::catalogue::{Announcement, Place, Teaches};
 use crate::lint::schemas::Role;
 use crate::lint::{Context, Report};
 
@@ -22,15 +22,25 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     let known = known_names(context);
     names(&head.instructions, &place.child("instructions"), None, (context, &known), report);
     for (index, set) in head.toolsets.iter().enumerate() {
-        let place = place.child("toolsets").child(index).child("instructions");
-        let text = set.instructions.as_deref().unwrap_or_default();
-        names(text, &place, Some(&set.name), (context, &known), report);
-        let text = set.reading.as_deref().unwrap_or_default();
-        names(text, &place, Some(&set.name), (context, &known), report);
+        let place = place.child("toolsets").child(index);
+        for (key, text) in [("instructions", &set.instructions), ("reading", &set.reading)] {
+            let text = text.as_deref().unwrap_or_default();
+            names(text, &place.child(key), Some(&set.name), (context, &known), report);
+        }
     }
-    for (index, announcement) in head.announcements.iter().enumerate() {
-        let place = place.child("announcements").child(index).child("instructions");
-        names(&announcement.instructions, &place, None, (context, &known), report);
+    for (index, told) in head.announcements.iter().enumerate() {
+        let place = place.child("announcements").child(index);
+        names(&told.instructions, &place.child("instructions"), None, (context, &known), report);
+        let whole = characters + 2 + told.instructions.chars().count();
+        if told.teaches == Teaches::All && characters <= MAX_CHARACTERS && whole > MAX_CHARACTERS {
+            let message = format!("the instructions have {whole} characters with this announcement");
+            report.value(&place.child("instructions"), message, format!("write at most {MAX_CHARACTERS}"));
+        }
+        let same = |other: &&Announcement| (&other.setting, &other.value) == (&told.setting, &told.value);
+        if head.announcements[..index].iter().any(|other| same(&other)) {
+            let message = format!("`{}` with `{}` is announced already", told.setting, told.value);
+            report.value(&place.child("value"), message, "only one of them could hold: remove the other");
+        }
     }
 }
 

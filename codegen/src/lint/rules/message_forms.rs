@@ -20,6 +20,12 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             report.value(&foreign.child(role).child("message"), fault, FORM_HELP);
         }
     }
+    let notices = context.catalogue.head_place().child("notices");
+    for (index, notice) in context.catalogue.head.notices.iter().enumerate() {
+        if let Err(fault) = message::parse(&notice.message) {
+            report.value(&notices.child(index).child("message"), fault, FORM_HELP);
+        }
+    }
     for entry in context.catalogue.tools() {
         for (index, error) in entry.tool.errors.iter().enumerate() {
             let place = entry.place.child("errors").child(index);

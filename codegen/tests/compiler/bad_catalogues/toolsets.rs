@@ -34,6 +34,21 @@ pub const CASES: &[Case] = &[
         "instructions: Keep notes.",
         "instructions: Keep notes.\ntoolsets: [{ name: desk, title: Desk, description: D., tools: [note_add] }]",
     ),
+    swap(
+        "announcements_of_one_value_that_name_an_unknown_tool",
+        HEAD,
+        "instructions: Keep notes.",
+        "instructions: Keep notes.\nannouncements:\n  - { setting: MODE, value: QUIET, instructions: Only read. }\n  \
+         - { setting: MODE, value: LOUD, instructions: Shout. }\n  - { setting: MODE, value: QUIET, instructions: Call note_ad. }",
+    ),
+    swap(
+        "notices_with_codes_that_stand_for_something_else",
+        HEAD,
+        "instructions: Keep notes.",
+        "instructions: Keep notes.\nnotices:\n  - { code: NOT_KEPT, message: \"Not kept: {what}\", when: Never. }\n  \
+         - { code: NOT_KEPT, message: \"{\", when: Never. }\n  - { code: not_kept, message: Not kept., when: Never. }\n  \
+         - { code: CANCELLED, message: Cancelled., when: Never. }",
+    ),
     swap("people_32_instructions_name_an_unknown_tool", HEAD, "Keep notes.", "Call note_ad, then ERR_FULL."),
     swap(
         "people_32_instructions_of_a_toolset_name_a_tool_of_none",

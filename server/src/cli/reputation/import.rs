@@ -78,7 +78,7 @@ fn answer(envelope: &Value, out: &mut dyn Write, err: &mut dyn Write) -> Result<
         return Ok(out.flush()?);
     }
     let error = &envelope["error"];
-    if error["code"] == CATALOGUE.codes.invalid_params {
+    if error["code"] == CATALOGUE.codes.invalid_params.code {
         let issues = error.pointer("/details/issues").and_then(Value::as_array);
         let lines: Vec<String> = issues.into_iter().flatten().map(issue).collect();
         return Err(refused(err, &lines));

@@ -20,7 +20,7 @@ use crate::cli::ids::{Kind, resolve};
 use crate::cli::moments::not_after;
 use crate::cli::output::print_json;
 use crate::cli::who::{Shared, UNCHECKED, Who};
-use crate::domains::wrap::goes_on;
+use crate::domains::wrap::done_otherwise;
 use crate::domains::{tasks::history, trail};
 use colibri_store::db::Db;
 use colibri_store::log::log_query::{LogFilter, each_call, first_since};
@@ -205,7 +205,7 @@ fn print(events: &[Event], counts: &Counts, all: bool, look: &Look, out: &mut dy
     let time_width = times.iter().map(String::len).max().unwrap_or_default();
     let mut shared = Shared::default();
     for (Told { event, times }, time) in lines.iter().zip(&times) {
-        let failed = event.error_code.as_deref().is_some_and(|code| !goes_on().contains(&code));
+        let failed = event.error_code.as_deref().is_some_and(|code| !done_otherwise().contains(&code));
         let style = if failed { Style::Red } else { Style::Plain };
         let mut line = Line::new(look.screen);
         line.push(&format!("{time:time_width$}  "), Style::Dim);

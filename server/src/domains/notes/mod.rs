@@ -1,24 +1,16 @@
-//! What was learned about calls beside their outcomes (chain#notes): kept in rows of their own, since the row of a call is closed once.
-//! The kinds are [`WITHDRAWN`], with `at` and `reason_hash`, and those below.
+//! What the server learned about calls besides their outcomes (chain#notes). The row of a call is closed once, so notes have other rows.
+//! The formats say what the body of each kind holds.
 
 pub mod tie;
 
 use colibri_canonical::{NumberRule, canonical_json};
-use colibri_runtime::chain::note::WITHDRAWN;
 use colibri_runtime::handler::Fault;
 use colibri_visible::printable;
 use serde_json::Value;
 
-use crate::catalogue::CallNote;
+use crate::catalogue::{CallNote, NoteKind};
 use colibri_store::db::Db;
 use colibri_store::notes::{NoteRow, insert, next_note_no};
-
-/// The call goes on with an earlier one that asked for input: `first`, `state_hash`, `actions`.
-pub(crate) const LATER_ROUND: &str = "later_round";
-/// It has other arguments than that one: `first`.
-pub(crate) const ARGUMENTS_CHANGED: &str = "arguments_changed";
-/// The task that the call began has ended: `at`, `status`, `task_hash`, `result_hash`.
-pub(crate) const TASK_ENDED: &str = "task_ended";
 
 /// Stores a note by the call with that number.
 ///
@@ -50,9 +42,12 @@ pub fn words(kind: &str, body: &str) -> String {
     let body: Value = serde_json::from_str(body).unwrap_or_default();
     let text = |name: &str| printable(body[name].as_str().unwrap_or("?")).into_owned();
     let first = || body["first"].as_i64().map_or_else(|| "?".to_owned(), |first| first.to_string());
-    match kind {
-        WITHDRAWN => format!("withdrawn by the client at {}", text("at")),
-        LATER_ROUND => {
+    let Some(known) = NoteKind::ALL.into_iter().find(|known| known.as_str() == kind) else {
+        return printable(kind).into_owned();
+    };
+    match known {
+        NoteKind::Withdrawn => format!("withdrawn by the client at {}", text("at")),
+        NoteKind::LaterRound => {
             let actions = body["actions"].as_array().into_iter().flatten();
             let actions: Vec<_> =
                 actions.map(|action| printable(action.as_str().unwrap_or("other"))).collect();
@@ -60,8 +55,9 @@ pub fn words(kind: &str, body: &str) -> String {
                 if actions.is_empty() { String::new() } else { format!(" ({})", actions.join(", ")) };
             format!("goes on with call {}{answers}", first())
         }
-        ARGUMENTS_CHANGED => format!("has other arguments than call {}, which it goes on with", first()),
-        TASK_ENDED => format!("its task ended at {}: {}", text("at"), text("status")),
-        other => printable(other).into_owned(),
+        NoteKind::ArgumentsChanged => {
+            format!("has other arguments than call {}, which it goes on with", first())
+        }
+        NoteKind::TaskEnded => format!("its task ended at {}: {}", text("at"), text("status")),
     }
 }

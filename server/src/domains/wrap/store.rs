@@ -299,7 +299,7 @@ pub(crate) fn calls_of_session(db: &Db, session_id: &str, last_exit: i64) -> Res
     let sql = "SELECT a.tool, CASE WHEN a.error_code IN (?3, ?4) THEN 'ok' ELSE a.outcome END, \
                CASE WHEN a.exit_no <= ?2 THEN 0 ELSE 1 END, count(*) FROM wrap_runs AS r \
                JOIN actions AS a ON a.boot_id = r.boot_id WHERE r.session_id = ?1 GROUP BY 3, 1, 2 ORDER BY 3, 1, 2";
-    let [asks, task] = super::goes_on();
+    let [asks, task] = super::done_otherwise();
     db.query_all(sql, params![session_id, last_exit, asks, task], |row| {
         let later = row.get::<i64>(2)? == 1;
         Ok(EndedCalls { tool: row.get(0)?, outcome: row.get(1)?, later, count: row.get(3)? })

@@ -3,7 +3,7 @@
 use colibri_canonical::HexDigest;
 
 use crate::wrap::flights::Id;
-use crate::wrap::rounds::Round;
+use crate::wrap::rounds::LaterRound;
 
 /// A line of the client's.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,8 +110,8 @@ pub struct Call {
     pub trace_context: Option<String>,
     /// The hash of its arguments alone.
     pub arguments_hash: HexDigest,
-    /// The call that it goes on with, if it brings the input that one asked for.
-    pub round: Option<Round>,
+    /// Which call it continues, if it brings the input that one asked for.
+    pub round: Option<LaterRound>,
 }
 
 /// A malformed `tools/call`.

@@ -16,7 +16,7 @@ use super::message::{
 use super::object::{Elements, Object};
 use crate::wrap::flights::Id;
 use crate::wrap::limits::{IN_FLIGHT, REQUEST_DEPTH};
-use crate::wrap::rounds::Round;
+use crate::wrap::rounds::LaterRound;
 use crate::wrap::text::unescaped;
 
 /// The members of a message, in the order of their places below.
@@ -181,7 +181,7 @@ fn call(object: &Object<'_, 5>, id: Option<Id>) -> Message {
         Some(_) => raw_hash(params),
     };
     let arguments_hash = alone.unwrap_or(args_hash);
-    let round = params.filter(|_| read.others).and_then(Round::read);
+    let round = params.filter(|_| read.others).and_then(LaterRound::read);
     let (trace_context, _) = call_meta(meta);
     let stateless = meta.and_then(stateless);
     match (problem, id, name) {

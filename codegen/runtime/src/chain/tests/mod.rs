@@ -42,8 +42,8 @@ use crate::kernel::{Clock, SystemIds};
 use crate::memory::{MemoryCx, MemoryStore};
 use crate::progress::Progress;
 use crate::remedy::Suggestion;
-use crate::spec::{CatalogueSpec, ChainCodes, ChainRemedies, Pattern, Profile, Relaxation, Runs, ToolSpec};
-use tables::{ANY_NUMBER, ANYTHING, KEYED, MESSAGES, NUMBER, STRICT};
+use crate::spec::{CatalogueSpec, Pattern, Profile, Relaxation, Runs, ToolSpec};
+use tables::{ANY_NUMBER, ANYTHING, CODES, KEYED, NUMBER, STRICT};
 
 type Data = Vec<String>;
 
@@ -75,31 +75,7 @@ const CATALOGUE_HEAD: CatalogueSpec = CatalogueSpec {
     announcements: &[],
     tools: &[],
     operations: &[],
-    codes: ChainCodes {
-        invalid_params: "INVALID",
-        handler_error: "FAILED",
-        audit_enter_failed: "NOT_ENTERED",
-        not_admitted: "DENIED",
-        not_in_toolset: "DENIED",
-        unknown_tool: "UNKNOWN",
-        process_aborted: "DIED",
-        cancelled: "WITHDRAWN",
-        storage_failure: "STORAGE",
-        store_commit_failed: "UNCOMMITTED",
-        startup_failed: "STARTUP",
-        arguments_redacted: "REDACTED",
-    },
-    messages: MESSAGES,
-    remedies: ChainRemedies {
-        invalid_params: "correct it",
-        audit_enter_failed: "call again",
-        not_admitted: "ask",
-        not_in_toolset: "ask",
-        unknown_tool: "list the tools; did you mean {name}?",
-        storage_failure: "call again",
-        store_commit_failed: "read first",
-        startup_failed: "ask",
-    },
+    codes: CODES,
     foreign: None,
 };
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::chain::audit::{NoOpSink, RowOutcome};
 use crate::chain::foreign::{ForeignCall, ForeignEnd, Ticket};
-use crate::chain::note::{About, Note, WITHDRAWN, Withdrawal};
+use crate::chain::note::{About, Note, Withdrawal};
 
 type Tested = Chain<FaultyStore, Handlers>;
 
@@ -18,7 +18,7 @@ pub(super) fn keep(cx: &mut MemoryCx<Data>, arguments: &Value) -> Dispatched {
 
 fn noting(store: FaultyStore, log: Arc<dyn Log>) -> Tested {
     let mut chain = chain_over(store, Audit::Store { kind: "memory" }, Arc::new(Stopped), log);
-    chain.set_notes("note");
+    chain.set_notes("note", "withdrawn");
     chain
 }
 
@@ -64,7 +64,7 @@ fn a_note_is_a_call_of_its_own_and_is_there_before_the_row_of_its_call_is_closed
     let before = (chain.store.begun, chain.store.synced);
     assert!(chain.exchange(vec![(ticket, done())], Vec::new()).exits[0].is_ok());
     assert_eq!(rows(&chain), [("files/a", Some("ok")), ("note", Some("ok"))]);
-    assert_eq!(chain.store.inner.data(), &[format!("{WITHDRAWN} 1")]);
+    assert_eq!(chain.store.inner.data(), &["withdrawn 1"]);
     assert_eq!((chain.store.begun, chain.store.synced), (before.0 + 2, before.1 + 1), "one sync for both");
     assert!(!chain.has_notes());
 }
@@ -114,7 +114,7 @@ fn without_the_operation_or_beside_another_sink_no_note_is_kept() {
     without.write_notes();
     assert_eq!(rows(&without).len(), 1);
     let mut elsewhere = chain_with(FaultyStore::sound(), Audit::Sink(Box::new(NoOpSink)));
-    elsewhere.set_notes("note");
+    elsewhere.set_notes("note", "withdrawn");
     elsewhere.note(note(&about, json!({})));
     assert!(!elsewhere.has_notes());
 }

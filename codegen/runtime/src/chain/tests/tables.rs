@@ -1,7 +1,7 @@
-//! The schemas of the tools that the tests call, and the forms of the chain's messages.
+//! The schemas of the tools that the tests call, and the chain's codes.
 
 use crate::schema::{Additional, NumberRule, ObjectRule, Property, Schema, Shape, StringRule};
-use crate::spec::ChainMessages;
+use crate::spec::{ChainCode, ChainCodes};
 
 pub(super) static ANYTHING: Schema = Schema {
     shape: Shape::Object(&ObjectRule { properties: &[], additional: Additional::Open }),
@@ -44,16 +44,29 @@ pub(super) static NUMBER: Schema = Schema {
 pub(super) const ANY_NUMBER: Schema =
     Schema { shape: Shape::Number(NumberRule { min: None, max: None }), nullable: false, message: None };
 
-pub(super) const MESSAGES: ChainMessages = ChainMessages {
-    invalid_params: "Invalid parameters for {tool}: {problems}",
-    audit_enter_failed: "the call could not be entered in the audit log, so it was not run: {reason}",
-    not_admitted: "{tool} is not admitted",
-    not_in_toolset: "{tool} is left out",
-    unknown_tool: "Unknown tool: {tool}; did you mean {name}?",
-    process_aborted: "the process died",
-    cancelled: "cancelled by the client",
-    storage_failure: "STORAGE: {reason}",
-    store_commit_failed: "UNCOMMITTED: {reason}",
-    startup_failed: "STARTUP: {reason}",
-    arguments_redacted: "A secret was taken out of {arguments}.",
+const fn code(code: &'static str, message: &'static str, remedy: &'static str) -> ChainCode {
+    ChainCode { code, message, remedy }
+}
+
+pub(super) const CODES: ChainCodes = ChainCodes {
+    invalid_params: code("INVALID", "Invalid parameters for {tool}: {problems}", "correct it"),
+    handler_error: code("FAILED", "FAILED", ""),
+    audit_enter_failed: code(
+        "NOT_ENTERED",
+        "the call could not be entered in the audit log, so it was not run: {reason}",
+        "call again",
+    ),
+    not_admitted: code("DENIED", "{tool} is not admitted", "ask"),
+    not_in_toolset: code("DENIED", "{tool} is left out", "ask"),
+    unknown_tool: code(
+        "UNKNOWN",
+        "Unknown tool: {tool}; did you mean {name}?",
+        "list the tools; did you mean {name}?",
+    ),
+    process_aborted: code("DIED", "the process died", ""),
+    cancelled: code("WITHDRAWN", "cancelled by the client", ""),
+    storage_failure: code("STORAGE", "STORAGE: {reason}", "call again"),
+    store_commit_failed: code("UNCOMMITTED", "UNCOMMITTED: {reason}", "read first"),
+    startup_failed: code("STARTUP", "STARTUP: {reason}", "ask"),
+    arguments_redacted: Some(code("REDACTED", "A secret was taken out of {arguments}.", "")),
 };

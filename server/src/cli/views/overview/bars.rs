@@ -5,7 +5,7 @@ use colibri_runtime::kernel::{ms_of_rfc3339, rfc3339_ms};
 
 use crate::catalogue::ToolId;
 use crate::cli::views::Look;
-use crate::domains::wrap::goes_on;
+use crate::domains::wrap::done_otherwise;
 use crate::report::overview::model::{Bar, Calls, Ends};
 use colibri_store::log::log_query::{
     CallsOfTime, LogFilter, count_by_time, count_calls, ends_of, first_since,
@@ -48,7 +48,7 @@ pub(super) fn calls(look: &Look, since: &str) -> Result<Calls, Fault> {
     let ms = |stamp: &str| ms_of_rfc3339(stamp).unwrap_or(now_ms).min(now_ms);
     let span = (ms(&begin), ms(&end));
     let seconds = step(span);
-    let counted = count_by_time(&look.db, since, first, precision(seconds), goes_on())?;
+    let counted = count_by_time(&look.db, since, first, precision(seconds), done_otherwise())?;
     let (starts, bars) = bars(&counted, span, seconds, look.clock.ahead_ms());
     let mut total = Ends::default();
     for calls in &counted {
