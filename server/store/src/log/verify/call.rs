@@ -49,6 +49,11 @@ pub fn with_call<T>(
     })
 }
 
+/// A page of the log over a wire. Not from the view: PostgreSQL would read all exits before the first call of the page to join them.
+const PAGE: &str = "SELECT e.sequence_no, x.exit_no, e.tool, coalesce(x.outcome, 'running'), x.subject, x.result_hash, e.boot_id, \
+                    e.entered_at, x.exited_at FROM enters AS e LEFT JOIN LATERAL (SELECT * FROM exits \
+                    WHERE exits.sequence_no = e.sequence_no LIMIT 1) AS x ON true WHERE e.sequence_no >= ?1 ORDER BY e.sequence_no LIMIT ?2";
+
 /// Looks up calls one by one, by numbers that mostly rise.
 #[derive(Debug, Default)]
 pub struct Calls(Ahead<i64, Kept>);
@@ -108,13 +113,11 @@ impl Calls {
 
     fn kept(&mut self, db: &Db, sequence_no: i64) -> Result<Option<&Kept>, Fault> {
         self.0.get(&sequence_no, |page| {
-            let sql = "SELECT sequence_no, exit_no, tool, outcome, subject, result_hash, boot_id, entered_at, exited_at \
-                       FROM actions WHERE sequence_no >= ?1 ORDER BY sequence_no LIMIT ?2";
-            db.walk(sql, params![sequence_no, page.wanted()], |row| {
+            db.walk(PAGE, params![sequence_no, page.wanted()], |row| {
                 let kept = keep(row);
-                let texts = kept.as_ref().map_or(0, |(_, kept)| {
-                    kept.tool.len() + kept.subject.as_ref().map_or(0, String::len)
-                });
+                let texts = kept
+                    .as_ref()
+                    .map_or(0, |(_, kept)| kept.tool.len() + kept.subject.as_ref().map_or(0, String::len));
                 page.take(kept.map_err(Fault::from), texts)
             })
         })

@@ -9,6 +9,7 @@ mod fake;
 mod handle;
 mod hostile;
 mod login;
+mod pages;
 mod pipeline;
 mod tls;
 mod url;
