@@ -125,7 +125,7 @@ impl ToolSpec {
 pub struct ChainCode {
     /// The code.
     pub code: &'static str,
-    /// The form of the message; `{name}` stands for a text of the call's, see [`fill`].
+    /// The message. [`fill`] puts texts of the call in the places of `{name}`.
     pub message: &'static str,
     /// What the caller can do about it. Empty for the roles that never send one.
     pub remedy: &'static str,
@@ -163,20 +163,35 @@ pub struct ChainCodes {
 
 impl ChainCodes {
     fn all(&self) -> impl Iterator<Item = &'static str> {
+        // Without `..`, so that a new role cannot be forgotten here.
+        let Self {
+            invalid_params,
+            handler_error,
+            audit_enter_failed,
+            not_admitted,
+            not_in_toolset,
+            unknown_tool,
+            process_aborted,
+            cancelled,
+            storage_failure,
+            store_commit_failed,
+            startup_failed,
+            arguments_redacted,
+        } = *self;
         let always = [
-            self.invalid_params,
-            self.handler_error,
-            self.audit_enter_failed,
-            self.not_admitted,
-            self.not_in_toolset,
-            self.unknown_tool,
-            self.process_aborted,
-            self.cancelled,
-            self.storage_failure,
-            self.store_commit_failed,
-            self.startup_failed,
+            invalid_params,
+            handler_error,
+            audit_enter_failed,
+            not_admitted,
+            not_in_toolset,
+            unknown_tool,
+            process_aborted,
+            cancelled,
+            storage_failure,
+            store_commit_failed,
+            startup_failed,
         ];
-        always.into_iter().chain(self.arguments_redacted).map(|role| role.code)
+        always.into_iter().chain(arguments_redacted).map(|role| role.code)
     }
 }
 
@@ -270,19 +285,38 @@ impl ForeignCodes {
     }
 
     fn all(&self) -> impl Iterator<Item = &'static str> {
-        let replies =
-            [self.tool_error, self.input_required, self.task_created, self.result_unknown, self.rpc_error];
+        // Without `..`, as above.
+        let Self {
+            tool_error,
+            input_required,
+            task_created,
+            result_unknown,
+            rpc_error,
+            bad_call,
+            denied,
+            not_read_only,
+            tool_changed,
+            tool_new,
+            list_unknown,
+            not_recorded,
+            batch_refused,
+            cancelled,
+            server_ended,
+            client_gone,
+            stopped,
+        } = *self;
+        let replies = [tool_error, input_required, task_created, result_unknown, rpc_error];
         let refusals = [
-            self.bad_call,
-            self.denied,
-            self.not_read_only,
-            self.tool_changed,
-            self.tool_new,
-            self.list_unknown,
-            self.not_recorded,
-            self.batch_refused,
+            bad_call,
+            denied,
+            not_read_only,
+            tool_changed,
+            tool_new,
+            list_unknown,
+            not_recorded,
+            batch_refused,
         ];
-        let ends = [self.cancelled, self.server_ended, self.client_gone, self.stopped];
+        let ends = [cancelled, server_ended, client_gone, stopped];
         replies.into_iter().chain(refusals).chain(ends).map(|role| role.code)
     }
 }

@@ -59,7 +59,7 @@ fn the_log_and_the_timeline_show_the_notes_on_a_call() {
     let place = noted();
     let text = place.run(&["log"]).ends(0).out;
     assert!(text.contains("note 1: withdrawn by the client at 2026-11-27T10:00:00.000Z\n"), "{text}");
-    assert!(text.contains("note 2: goes on with call 1 (accept, other)"), "{text}");
+    assert!(text.contains("note 2: continues call 1 (accept, other)"), "{text}");
     let log = place.run(&["log", "--json"]).ends(0).out;
     let rows: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let about = rows.iter().find(|row| row["sequence_no"] == 2).unwrap();

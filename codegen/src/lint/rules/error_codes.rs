@@ -8,42 +8,29 @@ use crate::lint::pattern::is_code;
 use crate::lint::{Context, Report};
 
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
-    let chain = context.catalogue.head_place().child("chain");
-    let mut of_chain: HashMap<&str, &str> = HashMap::new();
-    for (role, error) in context.catalogue.head.chain.roles() {
-        let place = chain.child(role).child("code");
-        form(&error.code, &place, report);
-        let shared = role == "not_in_toolset" && of_chain.get(error.code.as_str()) == Some(&"not_admitted");
-        if let Some(other) = of_chain.insert(&error.code, role).filter(|_| !shared) {
-            let message = format!("the code `{}` already stands for `{other}`", error.code);
-            report.value(&place, message, "give each role a code of its own");
+    let (head, place) = (&context.catalogue.head, context.catalogue.head_place());
+    let mut taken: HashMap<&str, String> = HashMap::new();
+    for (role, error) in head.chain.roles() {
+        // Both refuse a tool that exists, so they may answer with one code.
+        if role == "not_in_toolset" && error.code == head.chain.not_admitted.code {
+            continue;
         }
+        take(&error.code, format!("`{role}`"), &place.child("chain").child(role), &mut taken, report);
     }
-    let foreign = context.catalogue.head_place().child("foreign");
-    for (role, error) in context.catalogue.head.foreign.iter().flat_map(|codes| codes.roles()) {
-        let place = foreign.child(role).child("code");
-        form(&error.code, &place, report);
-        if let Some(other) = of_chain.insert(&error.code, role) {
-            let message = format!("the code `{}` already stands for `{other}`", error.code);
-            report.value(&place, message, "give each role a code of its own");
-        }
+    for (role, error) in head.foreign.iter().flat_map(|codes| codes.roles()) {
+        take(&error.code, format!("`{role}`"), &place.child("foreign").child(role), &mut taken, report);
     }
-    let notices = context.catalogue.head_place().child("notices");
-    for (index, notice) in context.catalogue.head.notices.iter().enumerate() {
-        let place = notices.child(index).child("code");
-        form(&notice.code, &place, report);
-        if let Some(other) = of_chain.insert(&notice.code, "notices") {
-            let message = format!("the code `{}` already stands for `{other}`", notice.code);
-            report.value(&place, message, "give each notice a code of its own");
-        }
+    for (index, notice) in head.notices.iter().enumerate() {
+        let place = place.child("notices").child(index);
+        take(&notice.code, "a notice".to_owned(), &place, &mut taken, report);
     }
     for entry in context.catalogue.tools() {
         for (index, error) in entry.tool.errors.iter().enumerate() {
             let place = entry.place.child("errors").child(index);
             let code = place.child("code");
             form(&error.code, &code, report);
-            if let Some(role) = of_chain.get(error.code.as_str()) {
-                let message = format!("the code `{}` is the catalogue's (`{role}`)", error.code);
+            if let Some(owner) = taken.get(error.code.as_str()) {
+                let message = format!("the code `{}` is the catalogue's ({owner})", error.code);
                 report.value(&code, message, "it is not a tool's to give: remove it, or take another");
             }
             if entry.tool.errors[..index].iter().any(|earlier| earlier.code == error.code) {
@@ -56,6 +43,22 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                 report.key(&place.child("prefix"), message, help);
             }
         }
+    }
+}
+
+/// Notes a code of the head's and who has it. `place` is the owner's.
+fn take<'a>(
+    code: &'a str,
+    owner: String,
+    place: &Place,
+    taken: &mut HashMap<&'a str, String>,
+    report: &mut Report<'_>,
+) {
+    let place = place.child("code");
+    form(code, &place, report);
+    if let Some(other) = taken.insert(code, owner) {
+        let message = format!("the code `{code}` already stands for {other}");
+        report.value(&place, message, "give each role and each notice its own code");
     }
 }
 

@@ -53,11 +53,9 @@ pub fn words(kind: &str, body: &str) -> String {
                 actions.map(|action| printable(action.as_str().unwrap_or("other"))).collect();
             let answers =
                 if actions.is_empty() { String::new() } else { format!(" ({})", actions.join(", ")) };
-            format!("goes on with call {}{answers}", first())
+            format!("continues call {}{answers}", first())
         }
-        NoteKind::ArgumentsChanged => {
-            format!("has other arguments than call {}, which it goes on with", first())
-        }
+        NoteKind::ArgumentsChanged => format!("continues call {} with other arguments", first()),
         NoteKind::TaskEnded => format!("its task ended at {}: {}", text("at"), text("status")),
     }
 }

@@ -89,11 +89,11 @@ impl Cluster {
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Cluster> = OnceLock::new();
         let programs = Programs::find()?;
-        Some(SHARED.get_or_init(|| Self::joined(programs, || Place::shared(programs))))
+        Some(SHARED.get_or_init(|| Self::join(programs, || Place::shared(programs))))
     }
 
-    /// The cluster of that folder. It is made anew unless it serves: its server may have died while its files stayed.
-    pub(super) fn joined(programs: &'static Programs, enter: impl Fn() -> Place) -> Self {
+    /// Joins the cluster of that folder, and makes it anew if no server runs there: one may have died and left its files.
+    pub(super) fn join(programs: &'static Programs, enter: impl Fn() -> Place) -> Self {
         let place = enter();
         let data = place.folder.join("shared");
         place.alone(|| {

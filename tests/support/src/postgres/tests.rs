@@ -32,15 +32,15 @@ fn databases_are_apart_and_go_with_their_test() {
 fn server_that_died_while_its_files_stayed_is_made_anew() {
     let Some(programs) = Programs::find() else { return };
     let first = Place::private();
-    let joined = || Cluster::joined(programs, || Place::enter(&first.folder, 0).unwrap());
-    let started = joined();
+    let join = || Cluster::join(programs, || Place::enter(&first.folder, 0).unwrap());
+    let started = join();
     kill_server(started.data());
     let began = Instant::now();
     while postgres::Client::connect(&started.socket_url(Role::Superuser, "postgres"), postgres::NoTls).is_ok()
     {
         assert!(began.elapsed() < PATIENCE, "the server ends");
     }
-    for cluster in [joined(), joined()] {
+    for cluster in [join(), join()] {
         assert_eq!(
             count(
                 &mut cluster.client(Role::App, "postgres"),

@@ -49,7 +49,7 @@ pub fn with_call<T>(
     })
 }
 
-/// A page of the log over a wire. Not from the view: PostgreSQL would read all exits before the first call of the page to join them.
+/// Reads a page of the log on PostgreSQL. It does not use the view, for which PostgreSQL reads the exits of all earlier calls, too.
 const PAGE: &str = "SELECT e.sequence_no, x.exit_no, e.tool, coalesce(x.outcome, 'running'), x.subject, x.result_hash, e.boot_id, \
                     e.entered_at, x.exited_at FROM enters AS e LEFT JOIN LATERAL (SELECT * FROM exits \
                     WHERE exits.sequence_no = e.sequence_no LIMIT 1) AS x ON true WHERE e.sequence_no >= ?1 ORDER BY e.sequence_no LIMIT ?2";
