@@ -177,6 +177,7 @@ pub fn run(arguments: &[OsString], env: &Environment) -> Next {
         colibri_stderr::say(PROGRAM, &format!("{PROGRAM}: {}", printable(&complaint)));
         return Next::Exit(code);
     }
+    tell_panics();
     // Without the handler, exceeding a limit on the length of files ends the command in the middle, as before.
     let _ = ignore_file_size_signal_in_command();
     let color = io::stdout().is_terminal()
@@ -186,6 +187,12 @@ pub fn run(arguments: &[OsString], env: &Environment) -> Next {
     let (mut out, mut err, mut input) = (io::stdout().lock(), Lines::of(PROGRAM), io::stdin().lock());
     let width = terminal_width();
     run_with(arguments, env, Streams { out: &mut out, err: &mut err, input: &mut input, color, width })
+}
+
+/// Tells a panic in one line. It is a bug, or a thread for which the system has no memory. With `RUST_BACKTRACE` the standard library's
+/// own report asks for memory while it holds the lock that its report of missing memory waits for, so the command would never end.
+fn tell_panics() {
+    std::panic::set_hook(Box::new(|info| colibri_stderr::say(PROGRAM, &format!("{PROGRAM}: {info}"))));
 }
 
 /// Returns how many columns the terminal behind stdout has, if there is one and it says so.
