@@ -40,6 +40,5 @@ pub use chain::store::Store;
 pub use chain::{Chain, Kernel};
 pub use handler::{Context, Failure, Fault, Outcome};
 pub use memory::{MemoryCx, MemoryStore};
-pub use regress;
 pub use serve_stdio::{serve_stdio, serve_stdio_with};
 pub use spec::CatalogueSpec;

@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
+use colibri_pattern::{Exhausted, Regex, Steps};
+
 /// A schema node: a shape, whether `null` is also accepted, and the message that replaces the
 /// standard ones when the catalogue gives one (`x-message`).
 #[derive(Debug)]
@@ -121,11 +123,11 @@ pub struct StringRule {
     pub pattern: Option<&'static Pattern>,
 }
 
-/// An ECMAScript regular expression, compiled when it is first needed.
+/// An ECMAScript regular expression, compiled when it is first needed and matched in linear time.
 pub struct Pattern {
     /// The expression as published.
     pub source: &'static str,
-    compiled: OnceLock<Option<regress::Regex>>,
+    compiled: OnceLock<Option<Regex>>,
 }
 
 impl Pattern {
@@ -135,9 +137,17 @@ impl Pattern {
         Self { source, compiled: OnceLock::new() }
     }
 
-    /// Returns the compiled form. `None` if it does not compile, which the generator's lint rules out.
-    pub(crate) fn regex(&self) -> Option<&regress::Regex> {
-        self.compiled.get_or_init(|| regress::Regex::with_flags(self.source, "u").ok()).as_ref()
+    /// Returns whether the pattern matches in the text. One that does not compile, which the generator's lint rules out, matches
+    /// nothing, and neither does a text that takes too many steps: what cannot be checked is not let through.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        self.matches_within(text, &Steps::default()).unwrap_or(false)
+    }
+
+    /// As [`Pattern::matches`], with the steps that are left of a call.
+    pub(crate) fn matches_within(&self, text: &str, steps: &Steps) -> Result<bool, Exhausted> {
+        let compiled = self.compiled.get_or_init(|| Regex::new(self.source).ok());
+        compiled.as_ref().map_or(Ok(false), |regex| regex.is_match(text, steps))
     }
 }
 

@@ -2,22 +2,50 @@
 
 use proc_macro2::TokenStream;
 use syn::visit_mut::VisitMut;
-use syn::{Attribute, Field, Ident, LitStr, parse_quote};
+use syn::{Attribute, Expr, Field, Ident, Lit, LitStr, parse_quote};
 
 use super::internal;
 use crate::ir::Problem;
 
-/// Generated code reaches the regex engine through the runtime, so that it needs no dependency more.
-pub struct RuntimeRegex;
+/// Puts the runtime's patterns, which match in linear time, in place of the engine that typify writes into generated code.
+#[derive(Default)]
+pub struct RuntimePatterns {
+    /// The pattern of the static that is visited.
+    source: Option<LitStr>,
+}
 
-impl VisitMut for RuntimeRegex {
-    fn visit_path_mut(&mut self, path: &mut syn::Path) {
-        if path.leading_colon.is_some() && path.segments.first().is_some_and(|first| first.ident == "regress")
-        {
-            let rest = path.segments.iter();
-            *path = parse_quote!(::colibri_runtime::#(#rest)::*);
+impl VisitMut for RuntimePatterns {
+    fn visit_item_static_mut(&mut self, item: &mut syn::ItemStatic) {
+        self.source = None;
+        syn::visit_mut::visit_item_static_mut(self, item);
+        if let Some(source) = self.source.take() {
+            *item.ty = parse_quote!(::colibri_runtime::schema::Pattern);
+            *item.expr = parse_quote!(::colibri_runtime::schema::Pattern::new(#source));
         }
-        syn::visit_mut::visit_path_mut(self, path);
+    }
+
+    fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {
+        if let Expr::Path(function) = &*call.func
+            && function.path.segments.first().is_some_and(|first| first.ident == "regress")
+            && let Some(Expr::Lit(literal)) = call.args.first()
+            && let Lit::Str(source) = &literal.lit
+        {
+            self.source = Some(source.clone());
+        }
+        syn::visit_mut::visit_expr_call_mut(self, call);
+    }
+
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        // `PATTERN.find(value).is_none()`.
+        if let Expr::MethodCall(outer) = &*expr
+            && outer.method == "is_none"
+            && let Expr::MethodCall(inner) = &*outer.receiver
+            && inner.method == "find"
+        {
+            let (pattern, arguments) = (&inner.receiver, &inner.args);
+            *expr = parse_quote!(!#pattern.matches(#arguments));
+        }
+        syn::visit_mut::visit_expr_mut(self, expr);
     }
 }
 

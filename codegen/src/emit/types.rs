@@ -11,7 +11,7 @@ use syn::{Attribute, Field, Fields, Ident, Item, ItemEnum, ItemImpl, ItemStruct,
 use typify::{TypeSpace, TypeSpaceSettings};
 
 use super::rust_type::{Presence, default_value, rust_type};
-use super::syntax::{Inside, RuntimeRegex, by_reference, doc_attribute, json_name, last_ident, wire_name};
+use super::syntax::{Inside, RuntimePatterns, by_reference, doc_attribute, json_name, last_ident, wire_name};
 use super::{doc, internal, verbatim};
 use crate::ir::hoist::Definition;
 use crate::ir::names::{ident, snake};
@@ -24,7 +24,7 @@ use crate::ir::{Ir, Problem};
 /// typify's refusal, or a default that has no Rust expression.
 pub fn emit(ir: &Ir<'_>) -> Result<TokenStream, Problem> {
     let mut file = typified(ir)?;
-    RuntimeRegex.visit_file_mut(&mut file);
+    RuntimePatterns::default().visit_file_mut(&mut file);
     let mut shaper = Shaper { ir, parts: BTreeMap::new(), error_module: None };
     for item in file.items {
         shaper.sort_in(item);

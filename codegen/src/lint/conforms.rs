@@ -4,6 +4,7 @@
 //! server validates with are made later and elsewhere; both are tested against the same independent
 //! validator.
 
+use colibri_pattern::{Regex, Steps};
 use serde_json::{Number, Value};
 
 use crate::catalogue::{Catalogue, Rule, SchemaValue, Tool};
@@ -148,8 +149,8 @@ impl Judge<'_> {
         let length = text.chars().count() as u64;
         self.count(schema, ["minLength", "maxLength"], length, "characters", at);
         if let Some(pattern) = schema.get("pattern").and_then(Value::as_str)
-            && let Ok(regex) = regress::Regex::with_flags(pattern, "u")
-            && regex.find(text).is_none()
+            && let Ok(regex) = Regex::new(pattern)
+            && regex.is_match(text, &Steps::default()) != Ok(true)
         {
             self.misfit(at, format!("{text:?} does not match /{pattern}/"));
         }

@@ -322,3 +322,11 @@ fn published_schemas_are_plain() {
         assert_eq!(ToolId::from_name(spec.name).map(ToolId::name), Some(spec.name));
     }
 }
+
+#[test]
+fn a_generated_type_reads_its_pattern_as_the_published_schema_means_it() {
+    // The golden catalogue's `Word` has the pattern `^\p{L}+$`, which without the flag `u` asks for the letters `p{L}`.
+    let word: catalogue::Word = serde_json::from_value(json!("Ada")).unwrap();
+    assert_eq!(word.to_string(), "Ada");
+    assert!(serde_json::from_value::<catalogue::Word>(json!("p{L}")).is_err());
+}

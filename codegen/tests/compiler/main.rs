@@ -13,3 +13,4 @@ mod kit;
 mod lint_page;
 mod new;
 mod package;
+mod patterns;

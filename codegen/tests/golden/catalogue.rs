@@ -22,9 +22,10 @@ impl ::std::str::FromStr for Digest {
     fn from_str(
         value: &str,
     ) -> ::std::result::Result<Self, self::error::ConversionError> {
-        static PATTERN: ::std::sync::LazyLock<::colibri_runtime::regress::Regex> = ::std::sync::LazyLock::new(||
-        { ::colibri_runtime::regress::Regex::new("^[0-9a-f]{64}$").unwrap() });
-        if PATTERN.find(value).is_none() {
+        static PATTERN: ::colibri_runtime::schema::Pattern = ::colibri_runtime::schema::Pattern::new(
+            "^[0-9a-f]{64}$",
+        );
+        if !PATTERN.matches(value) {
             return Err("doesn't match pattern \"^[0-9a-f]{64}$\"".into());
         }
         Ok(Self(value.to_string()))
@@ -41,6 +42,59 @@ impl ::std::convert::TryFrom<::std::string::String> for Digest {
 }
 #[allow(clippy::unwrap_used)]
 impl<'de> ::serde::Deserialize<'de> for Digest {
+    fn deserialize<D>(deserializer: D) -> ::std::result::Result<Self, D::Error>
+    where
+        D: ::serde::Deserializer<'de>,
+    {
+        ::std::string::String::deserialize(deserializer)?
+            .parse()
+            .map_err(|e: self::error::ConversionError| {
+                <D::Error as ::serde::de::Error>::custom(e.to_string())
+            })
+    }
+}
+/// Letters of any script.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, ::serde::Serialize)]
+#[serde(transparent)]
+pub struct Word(::std::string::String);
+impl ::std::fmt::Display for Word {
+    fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+#[allow(clippy::unwrap_used)]
+impl ::std::ops::Deref for Word {
+    type Target = ::std::string::String;
+    fn deref(&self) -> &::std::string::String {
+        &self.0
+    }
+}
+#[allow(clippy::unwrap_used)]
+impl ::std::str::FromStr for Word {
+    type Err = self::error::ConversionError;
+    fn from_str(
+        value: &str,
+    ) -> ::std::result::Result<Self, self::error::ConversionError> {
+        static PATTERN: ::colibri_runtime::schema::Pattern = ::colibri_runtime::schema::Pattern::new(
+            "^\\p{L}+$",
+        );
+        if !PATTERN.matches(value) {
+            return Err("doesn't match pattern \"^\\p{L}+$\"".into());
+        }
+        Ok(Self(value.to_string()))
+    }
+}
+#[allow(clippy::unwrap_used)]
+impl ::std::convert::TryFrom<::std::string::String> for Word {
+    type Error = self::error::ConversionError;
+    fn try_from(
+        value: ::std::string::String,
+    ) -> ::std::result::Result<Self, self::error::ConversionError> {
+        value.parse()
+    }
+}
+#[allow(clippy::unwrap_used)]
+impl<'de> ::serde::Deserialize<'de> for Word {
     fn deserialize<D>(deserializer: D) -> ::std::result::Result<Self, D::Error>
     where
         D: ::serde::Deserializer<'de>,
@@ -200,6 +254,9 @@ pub struct ShapeDrawInput {
         deserialize_with = "::colibri_runtime::handler::nullable::deserialize"
     )]
     pub digest: ::std::option::Option<::std::option::Option<Digest>>,
+    /// Letters of any script.
+    #[serde(default, skip_serializing_if = "::std::option::Option::is_none")]
+    pub word: ::std::option::Option<Word>,
     /// `opacity`.
     #[serde(default, skip_serializing_if = "::std::option::Option::is_none")]
     pub opacity: ::std::option::Option<f64>,
@@ -1142,7 +1199,8 @@ mod registry {
         ToolsetSpec,
     };
     static PATTERN_0: Pattern = Pattern::new("^[0-9a-f]{64}$");
-    static PATTERN_1: Pattern = Pattern::new("^a");
+    static PATTERN_1: Pattern = Pattern::new("^\\p{L}+$");
+    static PATTERN_2: Pattern = Pattern::new("^a");
     static INPUT_SHAPE_DRAW: Schema = Schema {
         shape: Shape::Object(
             &ObjectRule {
@@ -1206,6 +1264,20 @@ mod registry {
                                 pattern: Some(&PATTERN_0),
                             }),
                             nullable: true,
+                            message: None,
+                        },
+                        required: false,
+                        default: None,
+                    },
+                    Property {
+                        name: "word",
+                        schema: Schema {
+                            shape: Shape::String(StringRule {
+                                min: None,
+                                max: None,
+                                pattern: Some(&PATTERN_1),
+                            }),
+                            nullable: false,
                             message: None,
                         },
                         required: false,
@@ -1286,7 +1358,7 @@ mod registry {
                                         shape: Shape::String(StringRule {
                                             min: None,
                                             max: Some(8u32),
-                                            pattern: Some(&PATTERN_1),
+                                            pattern: Some(&PATTERN_2),
                                         }),
                                         nullable: true,
                                         message: None,
@@ -1310,7 +1382,7 @@ mod registry {
                                     keys: Some(StringRule {
                                         min: None,
                                         max: Some(3u32),
-                                        pattern: Some(&PATTERN_1),
+                                        pattern: Some(&PATTERN_2),
                                     }),
                                     values: Schema {
                                         shape: Shape::Integer(IntegerRule {
@@ -2024,7 +2096,7 @@ mod registry {
                 ],
                 output: &OUTPUT_SHAPE_DRAW,
                 codes: &["ERR_OFF_CANVAS"],
-                listing: "{\"name\":\"shape_draw\",\"title\":\"Draw shape\",\"description\":\"Draw a shape | with a name.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"kind\":{\"type\":\"string\",\"description\":\"What to draw.\",\"enum\":[\"circle\",\"polygon\"]},\"type\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":9,\"multipleOf\":3,\"default\":3},\"fillColor\":{\"type\":[\"string\",\"null\"],\"description\":\"null draws no fill.\",\"enum\":[\"red\",\"deep-blue\",null]},\"line\":{\"type\":\"string\",\"description\":\"The outline.\",\"enum\":[\"red\",\"deep-blue\"],\"default\":\"deep-blue\"},\"digest\":{\"type\":[\"string\",\"null\"],\"description\":\"SHA-256 in lower-case hex.\",\"pattern\":\"^[0-9a-f]{64}$\"},\"opacity\":{\"type\":\"number\",\"minimum\":0,\"exclusiveMaximum\":1.5},\"points\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"description\":\"A point in the plane.\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false},\"maxItems\":8,\"uniqueItems\":true},\"tags\":{\"type\":\"array\",\"items\":{\"type\":[\"string\",\"null\"],\"maxLength\":8,\"pattern\":\"^a\"},\"default\":[]},\"weights\":{\"type\":\"object\",\"propertyNames\":{\"maxLength\":3,\"pattern\":\"^a\"},\"additionalProperties\":{\"type\":\"integer\",\"minimum\":0},\"maxProperties\":2},\"style\":{\"type\":\"object\",\"properties\":{\"width\":{\"type\":[\"integer\",\"null\"],\"minimum\":1},\"dash\":{\"type\":\"string\",\"maxLength\":8}},\"additionalProperties\":false},\"anchor\":{\"oneOf\":[{\"type\":\"object\",\"description\":\"A point in the plane.\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false},{\"type\":\"integer\"},{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}]},\"extra\":{},\"secret\":{\"type\":\"string\",\"maxLength\":16},\"alias\":{\"type\":\"string\",\"maxLength\":16}},\"required\":[\"kind\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"drawn\":{\"type\":\"boolean\",\"const\":true},\"level\":{\"type\":[\"integer\",\"null\"],\"enum\":[1,2,null]},\"failed\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"at\":{\"type\":[\"object\",\"null\"],\"properties\":{\"corner\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false}},\"required\":[\"corner\"],\"additionalProperties\":false}},\"required\":[\"drawn\",\"level\",\"at\"],\"additionalProperties\":false},{\"type\":\"object\",\"properties\":{\"ok\":{\"const\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"remedy\":{\"type\":\"string\"},\"next\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\",\"error\"]}]},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\",\"properties\":{\"remedy\":{\"type\":\"string\"}}}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":false,\"idempotentHint\":false,\"openWorldHint\":false}}",
+                listing: "{\"name\":\"shape_draw\",\"title\":\"Draw shape\",\"description\":\"Draw a shape | with a name.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"kind\":{\"type\":\"string\",\"description\":\"What to draw.\",\"enum\":[\"circle\",\"polygon\"]},\"type\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":9,\"multipleOf\":3,\"default\":3},\"fillColor\":{\"type\":[\"string\",\"null\"],\"description\":\"null draws no fill.\",\"enum\":[\"red\",\"deep-blue\",null]},\"line\":{\"type\":\"string\",\"description\":\"The outline.\",\"enum\":[\"red\",\"deep-blue\"],\"default\":\"deep-blue\"},\"digest\":{\"type\":[\"string\",\"null\"],\"description\":\"SHA-256 in lower-case hex.\",\"pattern\":\"^[0-9a-f]{64}$\"},\"word\":{\"type\":\"string\",\"description\":\"Letters of any script.\",\"pattern\":\"^\\\\p{L}+$\"},\"opacity\":{\"type\":\"number\",\"minimum\":0,\"exclusiveMaximum\":1.5},\"points\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"description\":\"A point in the plane.\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false},\"maxItems\":8,\"uniqueItems\":true},\"tags\":{\"type\":\"array\",\"items\":{\"type\":[\"string\",\"null\"],\"maxLength\":8,\"pattern\":\"^a\"},\"default\":[]},\"weights\":{\"type\":\"object\",\"propertyNames\":{\"maxLength\":3,\"pattern\":\"^a\"},\"additionalProperties\":{\"type\":\"integer\",\"minimum\":0},\"maxProperties\":2},\"style\":{\"type\":\"object\",\"properties\":{\"width\":{\"type\":[\"integer\",\"null\"],\"minimum\":1},\"dash\":{\"type\":\"string\",\"maxLength\":8}},\"additionalProperties\":false},\"anchor\":{\"oneOf\":[{\"type\":\"object\",\"description\":\"A point in the plane.\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false},{\"type\":\"integer\"},{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}]},\"extra\":{},\"secret\":{\"type\":\"string\",\"maxLength\":16},\"alias\":{\"type\":\"string\",\"maxLength\":16}},\"required\":[\"kind\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"drawn\":{\"type\":\"boolean\",\"const\":true},\"level\":{\"type\":[\"integer\",\"null\"],\"enum\":[1,2,null]},\"failed\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"at\":{\"type\":[\"object\",\"null\"],\"properties\":{\"corner\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false}},\"required\":[\"corner\"],\"additionalProperties\":false}},\"required\":[\"drawn\",\"level\",\"at\"],\"additionalProperties\":false},{\"type\":\"object\",\"properties\":{\"ok\":{\"const\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"remedy\":{\"type\":\"string\"},\"next\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\",\"error\"]}]},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\",\"properties\":{\"remedy\":{\"type\":\"string\"}}}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":false,\"idempotentHint\":false,\"openWorldHint\":false}}",
                 relaxed: None,
             },
             ToolSpec {

@@ -8,8 +8,9 @@ use crate::tidy::source::{Source, words};
 use crate::tidy::{assert_none, tree};
 
 /// The generator and its runtime serve any catalogue, so they know no name of this one, in tests neither.
-const GENERAL: [&str; 6] = [
+const GENERAL: [&str; 7] = [
     "codegen/src/",
+    "codegen/pattern/src/",
     "codegen/runtime/src/",
     "codegen/stderr/src/",
     "codegen/suggest/src/",

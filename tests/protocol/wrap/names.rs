@@ -106,8 +106,8 @@ fn by_expression(pattern: &str, name: &str) -> bool {
         }
     }
     expression.push('$');
-    let engine = colibri_runtime::regress::Regex::with_flags(&expression, "u").unwrap();
-    engine.find(name).is_some()
+    let engine = colibri_pattern::Regex::new(&expression).unwrap();
+    engine.is_match(name, &colibri_pattern::Steps::default()).unwrap()
 }
 
 proptest! {

@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use colibri_pattern::{Regex, Steps};
 use serde_json::Value;
 
 use super::contain::Verdict;
@@ -54,7 +55,7 @@ pub(crate) struct Store<'a> {
     pub(super) verdicts: RefCell<HashMap<(NodeId, NodeId), Verdict>>,
     pub(super) asked: RefCell<Vec<(NodeId, NodeId)>>,
     automata: RefCell<HashMap<String, Option<Rc<Automaton>>>>,
-    engines: RefCell<HashMap<String, Option<Rc<regress::Regex>>>>,
+    engines: RefCell<HashMap<String, Option<Rc<Regex>>>>,
     /// Cases of schemas that refer to no schema around them.
     pub(super) site_cases: RefCell<HashMap<Site, Vec<Case>>>,
     /// The outermost enclosing schema to which a reference has led back.
@@ -234,13 +235,13 @@ impl<'a> Store<'a> {
         if let Some(automaton) = self.automaton(pattern) {
             return Some(automaton.takes(text));
         }
-        if let Some(known) = self.engines.borrow().get(pattern) {
-            return known.as_ref().map(|engine| engine.find(text).is_some());
-        }
-        let engine = regress::Regex::with_flags(pattern, "u").or_else(|_| regress::Regex::new(pattern));
-        let engine = engine.ok().map(Rc::new);
-        self.engines.borrow_mut().insert(pattern.to_owned(), engine.clone());
-        engine.map(|engine| engine.find(text).is_some())
+        let known = self.engines.borrow().get(pattern).cloned();
+        let engine = known.unwrap_or_else(|| {
+            let engine = Regex::new(pattern).or_else(|_| Regex::legacy(pattern)).ok().map(Rc::new);
+            self.engines.borrow_mut().insert(pattern.to_owned(), engine.clone());
+            engine
+        });
+        engine?.is_match(text, &Steps::default()).ok()
     }
 
     /// Takes a step of the budget; false when it is used up.

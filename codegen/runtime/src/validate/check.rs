@@ -1,5 +1,6 @@
 //! The walk over schema and value. It only reads; [`super::normalise`] follows where necessary.
 
+use colibri_pattern::Steps;
 use serde_json::{Map, Value};
 
 use super::equality;
@@ -11,8 +12,10 @@ use crate::schema::{Additional, ArrayRule, Literal, ObjectRule, RecordRule, Sche
 pub(super) const NOT_UNIQUE: &str = "Items must be unique";
 
 /// Collects issues, or only decides.
-pub(super) struct Checker {
+pub(super) struct Checker<'s> {
     issues: Issues,
+    /// What patterns may still take, for the whole value together.
+    steps: &'s Steps,
     failed: bool,
     untidy: bool,
     collects: bool,
@@ -21,13 +24,17 @@ pub(super) struct Checker {
 /// The current place of the walk. `None` is the root.
 pub(super) type At<'a> = Option<&'a Place<'a>>;
 
-impl Checker {
-    pub(super) fn collecting() -> Self {
-        Self { issues: Issues::default(), failed: false, untidy: false, collects: true }
+impl<'s> Checker<'s> {
+    pub(super) fn collecting(steps: &'s Steps) -> Self {
+        Self { issues: Issues::default(), steps, failed: false, untidy: false, collects: true }
     }
 
-    pub(super) fn deciding() -> Self {
-        Self { collects: false, ..Self::collecting() }
+    pub(super) fn deciding(steps: &'s Steps) -> Self {
+        Self { collects: false, ..Self::collecting(steps) }
+    }
+
+    pub(super) fn steps(&self) -> &'s Steps {
+        self.steps
     }
 
     pub(super) fn failed(&self) -> bool {

@@ -8,7 +8,7 @@ use super::path::Place;
 use crate::schema::CrossRule;
 
 /// Checks every rule on arguments whose structure is sound.
-pub(super) fn check(rules: &[CrossRule], value: &Value, checker: &mut Checker) {
+pub(super) fn check(rules: &[CrossRule], value: &Value, checker: &mut Checker<'_>) {
     for rule in rules {
         match rule {
             CrossRule::AliasEqual { field, alias, message } => {
@@ -40,12 +40,12 @@ pub(super) fn check(rules: &[CrossRule], value: &Value, checker: &mut Checker) {
     }
 }
 
-fn refuse(checker: &mut Checker, at: At<'_>, message: &str) {
+fn refuse(checker: &mut Checker<'_>, at: At<'_>, message: &str) {
     checker.report(None, at, "custom", || (message.to_owned(), Vec::new()));
 }
 
 /// Looks for U+0000 in every string, keys of maps included.
-fn no_nul(value: &Value, at: At<'_>, message: &str, checker: &mut Checker) {
+fn no_nul(value: &Value, at: At<'_>, message: &str, checker: &mut Checker<'_>) {
     match value {
         Value::String(text) if holds_nul(text) => refuse(checker, at, message),
         Value::Array(items) => {

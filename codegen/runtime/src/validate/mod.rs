@@ -12,6 +12,7 @@ mod texts;
 mod unions;
 mod words;
 
+use colibri_pattern::Steps;
 use serde_json::{Map, Value};
 
 use crate::schema::{CrossRule, Schema};
@@ -29,7 +30,8 @@ pub use words::{Refusal, invalid_params};
 /// # Errors
 /// Every issue: the first [`MAX_ISSUES`] in declared field order, and how many more. `value` is then unchanged.
 pub fn validate(input: &'static Schema, rules: &[CrossRule], value: &mut Value) -> Result<(), Issues> {
-    let mut checker = check::Checker::collecting();
+    let steps = Steps::default();
+    let mut checker = check::Checker::collecting(&steps);
     checker.node(input, value, None);
     if !checker.failed() && !rules.is_empty() {
         cross::check(rules, value, &mut checker);
@@ -53,7 +55,11 @@ fn member<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Value> 
 
 /// Returns whether `value` fits `schema` as it is. For checks of output in debug builds.
 pub fn conforms(schema: &Schema, value: &Value) -> bool {
-    let mut checker = check::Checker::deciding();
+    conforms_within(schema, value, &Steps::default())
+}
+
+fn conforms_within(schema: &Schema, value: &Value, steps: &Steps) -> bool {
+    let mut checker = check::Checker::deciding(steps);
     checker.node(schema, value, None);
     !checker.failed()
 }

@@ -59,7 +59,7 @@ pub(super) fn as_integer(number: &Number) -> Option<i64> {
     }
 }
 
-impl Checker {
+impl Checker<'_> {
     pub(super) fn integer(&mut self, schema: &Schema, rule: &IntegerRule, number: &Number, at: At<'_>) {
         let Some(whole) = Whole::of(number) else {
             return self.report(Some(schema), at, "invalid_type", || {

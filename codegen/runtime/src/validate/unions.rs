@@ -3,13 +3,14 @@
 use serde_json::Value;
 
 use super::check::{At, Checker};
-use super::conforms;
+use super::conforms_within;
 use super::issue::issues_to_value;
 use crate::schema::{Schema, UnionRule};
 
-impl Checker {
+impl Checker<'_> {
     pub(super) fn union(&mut self, schema: &Schema, rule: &UnionRule, value: &Value, at: At<'_>) {
-        let mut fitting = rule.branches.iter().filter(|branch| conforms(branch, value));
+        let steps = self.steps();
+        let mut fitting = rule.branches.iter().filter(|branch| conforms_within(branch, value, steps));
         let Some(first) = fitting.next() else {
             return self.no_branch(schema, rule, at, |branch, inner| inner.node(branch, value, None));
         };
@@ -33,11 +34,12 @@ impl Checker {
         schema: &Schema,
         rule: &UnionRule,
         at: At<'_>,
-        check: impl Fn(&Schema, &mut Self),
+        check: impl Fn(&Schema, &mut Checker<'_>),
     ) {
+        let steps = self.steps();
         self.report(Some(schema), at, "invalid_union", || {
             let errors = rule.branches.iter().map(|branch| {
-                let mut inner = Self::collecting();
+                let mut inner = Checker::collecting(steps);
                 check(branch, &mut inner);
                 issues_to_value(&inner.into_issues())
             });

@@ -1,6 +1,6 @@
 //! What validation leaves behind when it succeeds, and the rules across fields.
 
-use colibri_runtime::schema::CrossRule;
+use colibri_runtime::schema::{ArrayRule, CrossRule, Pattern, Schema, Shape, StringRule};
 use colibri_runtime::validate::{conforms, issues_to_value, validate};
 use serde_json::{Value, json};
 
@@ -32,6 +32,38 @@ fn integral_floats_become_integers() {
     );
     assert_eq!(normalised("records", r#"{"scores":{"aa":3.0}}"#), r#"{"scores":{"aa":3}}"#);
     assert_eq!(normalised("unions", r#"{"either":3.0}"#), r#"{"either":3}"#);
+}
+
+static LAST_BUT_TWO_THOUSAND: Pattern = Pattern::new("a[ab]{2000}c");
+static TEXTS: Schema = Schema {
+    shape: Shape::Array(&ArrayRule {
+        items: Schema {
+            shape: Shape::String(StringRule { min: None, max: None, pattern: Some(&LAST_BUT_TWO_THOUSAND) }),
+            nullable: false,
+            message: None,
+        },
+        min: None,
+        max: None,
+        unique: false,
+    }),
+    nullable: false,
+    message: None,
+};
+
+#[test]
+fn a_value_whose_patterns_take_too_many_steps_is_refused_and_says_so() {
+    let text: String =
+        (0_u32..50_000).map(|n| if n.wrapping_mul(2_654_435_761) >> 31 == 0 { 'a' } else { 'b' }).collect();
+    // One budget serves all texts of a value together.
+    let some: Vec<&str> = (0..25_000).step_by(1_000).map(|from| &text[from..from + 25_000]).collect();
+    for mut value in [json!([text]), json!(some)] {
+        let refused = issues_to_value(&validate(&TEXTS, &[], &mut value).unwrap_err());
+        let last = refused.as_array().unwrap().last().unwrap();
+        assert_eq!(last["code"], "custom");
+        assert_eq!(last["message"], "The text takes too long to match with /a[ab]{2000}c/");
+    }
+    let mut sound = json!([format!("a{}c", "b".repeat(2_000))]);
+    assert!(validate(&TEXTS, &[], &mut sound).is_ok());
 }
 
 #[test]

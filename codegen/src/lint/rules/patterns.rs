@@ -1,6 +1,7 @@
 //! `patterns`: patterns compile as ECMAScript expressions with the flag `u`, which is how JSON
-//! Schema means them, and use nothing that engines without backtracking refuse.
+//! Schema means them, and a server can match them in linear time.
 
+use colibri_pattern::{Refusal, Regex};
 use serde_json::Value;
 
 use crate::lint::{Context, Report};
@@ -8,53 +9,30 @@ use crate::lint::{Context, Report};
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     for node in &context.schemas.nodes {
         let Some(Value::String(pattern)) = node.schema.get("pattern") else { continue };
-        let place = node.place.child("pattern");
-        if let Err(error) = regress::Regex::with_flags(pattern, "u") {
-            let message = format!("the pattern does not compile: {error}");
-            report.value(&place, message, "write an ECMAScript expression; escape what is meant literally");
-        } else if let Some(construct) = backtracking(pattern).filter(|_| !context.is_open()) {
-            let message = format!("the pattern uses {construct}");
-            report.value(&place, message, "not every client's engine knows it: write a plain expression");
-        }
+        let Some((message, help)) = refusal(pattern) else { continue };
+        report.value(&node.place.child("pattern"), message, help);
     }
 }
 
-/// A construct that needs backtracking, if the pattern has one.
-fn backtracking(pattern: &str) -> Option<&'static str> {
-    let mut rest = pattern;
-    let mut in_class = false;
-    while let Some(first) = rest.chars().next() {
-        let after = &rest[first.len_utf8()..];
-        let mut taken = first.len_utf8();
-        match first {
-            '\\' => {
-                let escaped = after.chars().next()?;
-                if !in_class && (matches!(escaped, '1'..='9') || escaped == 'k') {
-                    return Some("a backreference");
-                }
-                taken += escaped.len_utf8();
-            }
-            '[' => in_class = true,
-            ']' => in_class = false,
-            '(' if !in_class && ["?=", "?!", "?<=", "?<!"].iter().any(|look| after.starts_with(look)) => {
-                return Some("a lookaround");
-            }
-            _ => {}
+fn refusal(pattern: &str) -> Option<(String, &'static str)> {
+    let escape = "write an ECMAScript expression; escape what is meant literally";
+    if let Err(error) = regress::Regex::with_flags(pattern, "u") {
+        return Some((format!("the pattern does not compile: {error}"), escape));
+    }
+    let refusal = Regex::new(pattern).err()?;
+    let help = match refusal {
+        Refusal::LookAhead | Refusal::LookBehind => {
+            "a server matches in linear time, without look-around: list what is allowed instead, or refuse the rest in the handler"
         }
-        rest = &rest[taken..];
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::backtracking;
-
-    #[test]
-    fn constructs_are_found_outside_classes_and_escapes_only() {
-        assert_eq!(backtracking(r"^(a)\1$"), Some("a backreference"));
-        assert_eq!(backtracking(r"^(?!x)"), Some("a lookaround"));
-        assert_eq!(backtracking(r"(?<=x)y"), Some("a lookaround"));
-        assert_eq!(backtracking(r"^[(?=\1]+\\(?:a)(?<n>b)\("), None);
-    }
+        Refusal::BackReference => {
+            "a server matches in linear time, without back references: refuse what differs in the handler"
+        }
+        Refusal::Modifiers => "not every client's engine knows them: write both cases, such as `[Aa]`",
+        Refusal::Property(_) => "name a general category, a script or another property of Unicode",
+        Refusal::TooLarge => "bound the length by `maxLength` instead of a count",
+        Refusal::Syntax(_) => {
+            return Some((format!("the pattern does not compile: it has {refusal}"), escape));
+        }
+    };
+    Some((format!("the pattern has {refusal}"), help))
 }

@@ -6,7 +6,7 @@ use regex_automata::util::primitives::StateID;
 use regex_automata::util::start;
 use regex_automata::{Anchored, MatchKind};
 
-use super::parse;
+use super::write;
 
 /// Patterns longer than this are not read.
 const MAX_PATTERN: usize = 10_000;
@@ -28,7 +28,7 @@ impl Automaton {
         if pattern.len() > MAX_PATTERN {
             return None;
         }
-        let inner = parse::translate(pattern)?;
+        let inner = write::translate(pattern)?;
         let dense = dense::Builder::new()
             .configure(
                 dense::Config::new()
