@@ -99,3 +99,50 @@ fn a_file_without_its_log_is_said_to_be_complete_only_if_it_was_closed() {
     assert_eq!(server.finish().code(), 0);
     quiet("after it");
 }
+
+#[test]
+fn every_view_and_each_start_says_that_calls_may_be_missing() {
+    let mut server = used();
+    let session = server.data("audit_session_start", json!({ "intent": "work" }))["session_id"].clone();
+    let folder = server.shared_folder();
+    assert_eq!(server.finish().code(), 0);
+    let mut server = launch(&folder).start();
+    server.data("task_create", json!({ "title": "in the log" }));
+    for (what, is_empty) in
+        [("no log (-wal file) lies next to it", false), ("the log (-wal file) next to it is empty", true)]
+    {
+        let copied = Arc::new(TempDir::new().unwrap());
+        copy(&server.database(), &copied, "");
+        let log = copied.path().join("colibri.db-wal");
+        // A reader leaves an empty log.
+        let as_copied = || match is_empty {
+            true => std::fs::write(&log, "").unwrap(),
+            false => drop(std::fs::remove_file(&log)),
+        };
+        as_copied();
+        let session = session.as_str().unwrap();
+        let (code, out, _) = run(&copied, &["doctor"]);
+        assert!(code == Some(0) && out.contains("calls may be missing") && out.contains(what), "{out}");
+        for command in [&["overview", "--html", "page.html"][..], &["report", session, "--html", "page.html"]]
+        {
+            as_copied();
+            let (code, out, err) = run(&copied, command);
+            assert!(code == Some(0) && err.contains(what), "{command:?}: {err}");
+            assert!(out.contains("LOG_MAY_BE_MISSING"), "{command:?}: {out}");
+            let page = std::fs::read_to_string(copied.path().join("page.html")).unwrap();
+            assert!(page.contains("LOG_MAY_BE_MISSING") && page.contains(what), "{command:?}: {page}");
+            std::fs::remove_file(copied.path().join("page.html")).unwrap();
+        }
+        // A start in FULL gives the file a log, and so comes last.
+        for mode in ["READONLY", "FULL"] {
+            as_copied();
+            let mut reader =
+                launch(&copied).env("COLIBRI_MODE", mode).env("COLIBRI_LOG_LEVEL", "warn").start();
+            reader.data("task_list", json!({}));
+            let ended = reader.finish();
+            assert_eq!(ended.code(), 0);
+            let said = ended.stderr;
+            assert!(said.contains("calls may be missing") && said.contains(what), "{mode}: {said}");
+        }
+    }
+}

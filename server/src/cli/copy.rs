@@ -9,7 +9,7 @@ use colibri_visible::printable;
 
 use super::Failure;
 use super::arguments::CopyArguments;
-use super::database::{Role, open_place, place_of};
+use super::database::{Role, open_and_tell, place_of};
 use super::verify;
 use super::work::Work;
 use crate::migrations::MIGRATIONS;
@@ -32,7 +32,7 @@ pub fn run(
     let mut work = Work::begin("copy", err, arguments.progress);
     let (to, sharing) = place_of(env, arguments.to.as_deref())?;
     let (source, source_sharing) = place_of(env, Some(&arguments.from))?;
-    let from = open_place(&source, &source_sharing, Role::Copied)?;
+    let from = open_and_tell(&source, &source_sharing, Role::Copied)?;
     let tables = tables(MIGRATIONS).map_err(|fault| Failure::Failed(fault.to_string()))?;
     let (rows, report) = match &to {
         Place::File(path) => {

@@ -17,7 +17,6 @@ use colibri_store::shared_look::{self, LookError};
 use colibri_store::sqlite::look::snapshot::open_snapshot;
 use colibri_store::sqlite::open::error::OpenError;
 use colibri_store::sqlite::open::rights;
-use colibri_store::sqlite::open::{MAY_LACK_LOG, may_lack_log};
 use colibri_visible::printable;
 
 /// What a file is for, and so how the user names another one.
@@ -81,18 +80,20 @@ pub fn open_configured(env: &Environment) -> Result<Db, Failure> {
     open_and_tell(&place, &sharing, Role::Configured)
 }
 
-/// Opens a database, and says on stderr if calls may be missing from it.
-fn open_and_tell(place: &Place, sharing: &Sharing, role: Role) -> Result<Db, Failure> {
-    let incomplete = place.file().filter(|path| may_lack_log(path));
+/// Opens a database for reading, in the same way, and says on stderr if calls may be missing from it.
+///
+/// # Errors
+/// As [`open_for_reading`].
+pub fn open_and_tell(place: &Place, sharing: &Sharing, role: Role) -> Result<Db, Failure> {
     let db = open_place(place, sharing, role)?;
-    if let Some(path) = incomplete {
+    if let Some((path, gap)) = place.file().zip(db.log_gap()) {
         // A closed stderr changes nothing about the command.
-        let _ = writeln!(io::stderr(), "colibri: {}: {MAY_LACK_LOG}", printable(&path.to_string_lossy()));
+        let _ = writeln!(io::stderr(), "colibri: {}: {gap}", printable(&path.to_string_lossy()));
     }
     Ok(db)
 }
 
-/// Opens the database at a place for reading, in the same way.
+/// Opens the database at a place for reading, in the same way, and says nothing.
 ///
 /// # Errors
 /// As [`open_for_reading`].

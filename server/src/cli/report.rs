@@ -32,6 +32,7 @@ use crate::report::render;
 use crate::report::tree::{FoldedTree, Folding};
 use crate::settings::config::load_config;
 use crate::settings::environment::Environment;
+use crate::verification::finding::Found as Warning;
 use crate::verification::judgement::Judgement;
 use colibri_canonical::HexDigest;
 use colibri_proof::Verdict::Fails;
@@ -49,6 +50,7 @@ struct Written<'a> {
     sealed: bool,
     sound: bool,
     verdict: Option<colibri_proof::Verdict>,
+    warnings: &'a [Warning],
     broken_count: i64,
     calls: &'a ForeignCalls,
 }
@@ -85,6 +87,7 @@ pub fn run(
             sealed: report.seal.is_some(),
             sound,
             verdict: judged.verdict,
+            warnings: &judged.warnings,
             broken_count: report.verdict.broken_count,
             calls: &report.calls,
         };

@@ -27,6 +27,11 @@ pub fn banner(judged: &Judgement, good: &'static str, html: &mut Html) {
         ),
         Some(Verdict::Fails) => broken(judged, html),
     }
+    if !judged.warnings.is_empty() {
+        html.tags("<div class=\"verdict\">\n<p><strong>To be noticed:</strong></p>\n");
+        issues(&judged.warnings, html);
+        html.tags("</div>\n");
+    }
 }
 
 fn broken(judged: &Judgement, html: &mut Html) {
@@ -36,9 +41,16 @@ fn broken(judged: &Judgement, html: &mut Html) {
     html.tags(if count == 1 { " finding.</strong>" } else { " findings.</strong>" });
     html.tags(
         " This page shows what the database says now, which is not what was recorded. Keep a copy of the database as \
-         evidence.</p>\n<ul class=\"issues\">\n",
+         evidence.</p>\n",
     );
-    for Found { count, first } in &judged.findings {
+    issues(&judged.findings, html);
+    html.tags("</div>\n");
+}
+
+/// Lists the first of each kind.
+fn issues(kinds: &[Found], html: &mut Html) {
+    html.tags("<ul class=\"issues\">\n");
+    for Found { count, first } in kinds {
         html.element("<li><strong>", first.check, " ");
         html.element("", first.code, "</strong>");
         if *count > 1 {
@@ -50,7 +62,7 @@ fn broken(judged: &Judgement, html: &mut Html) {
         html.code(&first.subject);
         html.tags("</li>\n");
     }
-    html.tags("</ul>\n</div>\n");
+    html.tags("</ul>\n");
 }
 
 /// Writes the values to compare with ones that were kept elsewhere, and what no page proves.

@@ -13,6 +13,8 @@ pub struct Judgement {
     pub verdict: Option<Verdict>,
     /// The first finding of each kind.
     pub findings: Vec<Found>,
+    /// The first warning of each kind.
+    pub warnings: Vec<Found>,
     /// Where the log ends.
     pub log: Option<LogEnd>,
     /// The tree heads and their signatures.
@@ -21,12 +23,20 @@ pub struct Judgement {
 
 impl Judgement {
     /// The answer without a verification.
-    pub const NONE: Self = Self { verdict: None, findings: Vec::new(), log: None, heads: None };
+    pub const NONE: Self =
+        Self { verdict: None, findings: Vec::new(), warnings: Vec::new(), log: None, heads: None };
 
     /// Returns the answer of a verification.
     pub fn of(report: &Report) -> Self {
         let findings = report.findings.kinds().to_vec();
-        Self { verdict: Some(report.verdict()), findings, log: report.log, heads: report.heads.clone() }
+        let warnings = report.warnings.kinds().to_vec();
+        Self {
+            verdict: Some(report.verdict()),
+            findings,
+            warnings,
+            log: report.log,
+            heads: report.heads.clone(),
+        }
     }
 
     /// Returns how many findings there are.

@@ -211,6 +211,9 @@ fn running(look: &Inspection) -> Option<Finding> {
 
 fn wal(look: &Inspection) -> Finding {
     const CHECK: &str = "write-ahead log";
+    if let Some(gap) = look.log_gap() {
+        return Finding::warn(CHECK, format!("calls may be missing: {}", gap.what()), gap.advice());
+    }
     let bytes = look.wal_bytes();
     let message = format!("{} KiB", bytes.div_ceil(1024));
     if bytes <= LARGE_WAL_BYTES {

@@ -30,7 +30,7 @@ use colibri_store::db::Db;
 use colibri_store::shared_look::{self, Examined};
 use colibri_store::sqlite::look::inspect::{APPLICATION_ID, Inspection};
 use colibri_store::sqlite::look::schema::{self, Schema};
-use colibri_store::sqlite::open::{MAY_LACK_LOG, MEMORY, may_lack_log};
+use colibri_store::sqlite::open::{LogGap, MEMORY};
 use colibri_store::walk::Stop;
 
 /// Verifies and prints; [`Failure::Finding`] if something was found.
@@ -109,13 +109,23 @@ pub(super) fn end(judged: &Judgement) -> Result<(), Failure> {
 pub(super) fn in_words(judged: &Judgement, noun: &str) -> String {
     match judged.verdict {
         None => format!("the {noun} was not verified"),
-        Some(Verdict::Holds) => format!("the {noun} is sound"),
+        Some(Verdict::Holds) => format!("the {noun} is sound{}", warned(judged)),
         Some(Verdict::Unconfirmed) => {
             let why = judged.unknown_key().unwrap_or_default();
-            format!("the {noun} holds, but only by a key that you did not give: {}", printable(&why))
+            format!(
+                "the {noun} holds{}, but only by a key that you did not give: {}",
+                warned(judged),
+                printable(&why)
+            )
         }
         Some(Verdict::Fails) => format!("the {noun} is NOT sound"),
     }
+}
+
+/// Names the kinds of warnings of a verification, if it has any.
+fn warned(judged: &Judgement) -> String {
+    let codes: Vec<&str> = judged.warnings.iter().map(|found| found.first.code).collect();
+    if codes.is_empty() { String::new() } else { format!(" (warning: {})", codes.join(", ")) }
 }
 
 /// Verifies a backup with the configured keys. It lies at `path`, and messages call it `shown`.
@@ -162,7 +172,16 @@ pub(super) fn verify_open(
         take_checkpoint: false,
         interrupt: &work.interrupt().clone(),
     };
-    recompute(db, None, &keys, &options, work)
+    let report = recompute(db, None, &keys, &options, work)?;
+    Ok(with_gap(report, db.log_gap(), &place.to_string()))
+}
+
+/// Adds the warning that calls may be missing.
+fn with_gap(mut report: Report, gap: Option<LogGap>, shown: &str) -> Report {
+    if let Some(gap) = gap {
+        report.warnings.add("file", "LOG_MAY_BE_MISSING", || (shown.to_owned(), gap.to_string()));
+    }
+    report
 }
 
 /// Reads the configuration, whose database and keys are used if the user names none.
@@ -210,7 +229,6 @@ fn verify(
         ));
     }
     must_be_file(path, role)?;
-    let incomplete = may_lack_log(path);
     let look =
         Inspection::open(path, MIGRATIONS).map_err(|error| unreadable(shown, role, &error.to_string()))?;
     let verified = look.at_one_moment(|db, beside| {
@@ -219,12 +237,8 @@ fn verify(
             .map_err(|reason| Failure::Usage(format!("{}: {reason}", shown.display())))?;
         recompute(db, beside, keys, options, work)
     });
-    let mut report = verified.map_err(|fault| unreadable(shown, role, &fault.to_string()))??;
-    if incomplete {
-        let subject = || (shown.display().to_string(), MAY_LACK_LOG.to_owned());
-        report.warnings.add("file", "LOG_MAY_BE_MISSING", subject);
-    }
-    Ok(report)
+    let report = verified.map_err(|fault| unreadable(shown, role, &fault.to_string()))??;
+    Ok(with_gap(report, look.log_gap(), &shown.to_string_lossy()))
 }
 
 /// Reads a shared database at one moment.

@@ -27,6 +27,7 @@ use crate::report::overview::model::{Overview, Part};
 use crate::report::overview::render;
 use crate::settings::environment::Environment;
 use crate::settings::place::Place;
+use crate::verification::finding::Found;
 use crate::verification::judgement::Judgement;
 use colibri_proof::Verdict;
 use colibri_store::db::Db;
@@ -40,6 +41,7 @@ struct Written<'a> {
     sound: Option<bool>,
     /// `None` with `--no-verify`.
     verdict: Option<Verdict>,
+    warnings: &'a [Found],
     /// Whether the page has all of its parts.
     whole: bool,
     /// `None` if they cannot be read.
@@ -132,7 +134,10 @@ fn written(
     let open_tasks = tasks.as_ref().ok().map(|tasks| tasks.ready + tasks.held + tasks.blocked);
     let calls = calls.as_ref().ok().map(|calls| calls.total.total());
     if json {
-        print_json(out, &Written { file, since, sound, verdict, whole, open_tasks, calls })?;
+        print_json(
+            out,
+            &Written { file, since, sound, verdict, warnings: &judged.warnings, whole, open_tasks, calls },
+        )?;
     } else {
         let verdict = in_words(judged, "database");
         let parts = if whole { "" } else { "; parts of it cannot be read" };

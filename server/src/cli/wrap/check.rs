@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::Failure;
 use crate::cli::arguments::wrap::Wrap;
-use crate::cli::database::{Role, open_place, place_of};
+use crate::cli::database::{Role, open_and_tell, place_of};
 use crate::cli::output::print_json;
 use crate::cli::pins::diff::{Told, print_findings, told};
 use crate::relay::check::{list_tools, stopped};
@@ -175,7 +175,7 @@ fn pin(arguments: &Wrap, name: &Name, env: &Environment) -> Result<Option<Pin>, 
     if place.file().is_some_and(|file| !file.exists()) {
         return Ok(None);
     }
-    let db = open_place(&place, &sharing, Role::Database)?;
+    let db = open_and_tell(&place, &sharing, Role::Database)?;
     stored_pin(&db, name.as_str())
         .map_err(|reason| Failure::Failed(format!("the pin cannot be read: {reason}")))
 }

@@ -26,6 +26,10 @@ fn infested(text: &str) -> Overview {
                 count: 2,
                 first: Finding { check: "trail", code: "CODE", subject: text(), message: text() },
             }],
+            warnings: vec![Found {
+                count: 1,
+                first: Finding { check: "file", code: "CODE", subject: text(), message: text() },
+            }],
             log: None,
             heads: Some(Heads { count: 1, last_head_hash: Some(text()), unknown_key: 1, ..Heads::default() }),
         },

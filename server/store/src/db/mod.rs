@@ -19,11 +19,13 @@ use self::postgres::Handle as Postgres;
 pub use self::row::{Cell, Column, Row, RowError};
 use self::sqlite::handle::Handle as Sqlite;
 pub use self::value::{Bind, Value};
+use crate::sqlite::open::LogGap;
 
 /// A connection without the means to open, commit or roll back a transaction, which only the chain does.
 #[derive(Debug)]
 pub struct Db {
     pub(crate) engine: Engine,
+    pub(crate) log_gap: Option<LogGap>,
 }
 
 /// What executes statements.
@@ -36,6 +38,11 @@ pub(crate) enum Engine {
 }
 
 impl Db {
+    /// Returns why calls may be missing from a file that is only read. A shared database has no such log.
+    pub fn log_gap(&self) -> Option<LogGap> {
+        self.log_gap
+    }
+
     /// Sets which tables of a file under examination may be read. Before the first call none may be.
     pub fn may_read(&self, tables: &BTreeSet<String>) {
         match &self.engine {

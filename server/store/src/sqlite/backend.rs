@@ -53,6 +53,10 @@ impl OpenedDatabase for Opened {
         self.aborted
     }
 
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
     fn into_backend(mut self: Box<Self>) -> Result<(Db, OpenBackend), StoreFault> {
         let is_read_only = self.read_only.is_some();
         if !is_read_only {

@@ -11,7 +11,7 @@ use crate::db::{Db, Engine};
 
 impl From<Session> for Db {
     fn from(session: Session) -> Self {
-        Self { engine: Engine::Postgres(Box::new(Handle::new(session))) }
+        Self { engine: Engine::Postgres(Box::new(Handle::new(session))), log_gap: None }
     }
 }
 

@@ -10,12 +10,12 @@ impl Db {
     /// Wraps a connection that is already set up. Commands and tests use it; the server's own comes
     /// from [`crate::sqlite`].
     pub fn new(conn: Connection) -> Self {
-        Self { engine: Engine::Sqlite(Handle { conn, bounds: None, kept: None }) }
+        Self { engine: Engine::Sqlite(Handle { conn, bounds: None, kept: None }), log_gap: None }
     }
 
     /// Wraps a connection to a file under examination.
     pub(crate) fn examined(conn: Connection, bounds: Bounds) -> Self {
-        Self { engine: Engine::Sqlite(Handle { conn, bounds: Some(bounds), kept: None }) }
+        Self { engine: Engine::Sqlite(Handle { conn, bounds: Some(bounds), kept: None }), log_gap: None }
     }
 
     /// Keeps something for as long as the connection is open.

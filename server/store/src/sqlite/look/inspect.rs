@@ -13,7 +13,6 @@ use crate::db::sqlite::handle::{reason, storage};
 use crate::log::verify::{ActionsReport, verify_actions};
 use crate::side_file;
 use crate::sqlite::look::schema::{self, Difference, Schema, Shape};
-use crate::sqlite::open::WAIT;
 use crate::sqlite::open::connection::{self, Location};
 use crate::sqlite::open::error::OpenError;
 use crate::sqlite::open::header;
@@ -26,6 +25,7 @@ use crate::sqlite::open::process::{self, Life};
 use crate::sqlite::open::reading;
 use crate::sqlite::open::running::running_processes;
 use crate::sqlite::open::turn;
+use crate::sqlite::open::{LogGap, WAIT, log_gap};
 
 /// The most complaints of one check that are fetched; more would not help a reader.
 const MOST_COMPLAINTS: usize = 20;
@@ -130,16 +130,18 @@ impl Inspection {
         })?;
         placement::check(&path, shown, Access::Read)?;
         preflight::before_reading(&path)?;
+        let log_gap = log_gap(&path);
         let examine = |location: &Location| {
             connection::examine(location).map_err(|error| Unreadable::of_sqlite(shown, &error))
         };
-        let (db, location) =
+        let (mut db, location) =
             reading::shared_or_copied((&path, shown), until, examine, |error: &Unreadable| &error.kind)?;
         let (expected, shape) = shape_of(&db, migrations).map_err(|fault| {
             let (path, reason) = (shown.display().to_string(), fault.to_string());
             Unreadable { text: reason.clone(), kind: OpenError::Unusable { path, reason } }
         })?;
         db.may_read(&shape.readable);
+        db.log_gap = log_gap;
         Ok(Self { db, path, shown: shown.to_owned(), location, expected, shape })
     }
 
@@ -171,6 +173,11 @@ impl Inspection {
             return None;
         }
         integrity::ends(&self.db, &[]).err()
+    }
+
+    /// Returns why calls may be missing from the file.
+    pub fn log_gap(&self) -> Option<LogGap> {
+        self.db.log_gap()
     }
 
     /// Returns the bytes of the write-ahead log; 0 without one.

@@ -23,6 +23,7 @@ mod start;
 mod sweep;
 pub(crate) mod turn;
 
-pub use missing_log::{MAY_LACK_LOG, may_lack_log};
+pub use missing_log::LogGap;
+pub(crate) use missing_log::log_gap;
 pub(crate) use start::open_read_only;
 pub use start::{MEMORY, Opened, StoreOptions, WAIT, init_db, is_there};

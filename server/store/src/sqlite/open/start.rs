@@ -27,6 +27,7 @@ use crate::sqlite::open::reading;
 use crate::sqlite::open::rights;
 use crate::sqlite::open::sweep;
 use crate::sqlite::open::turn;
+use crate::sqlite::open::{LogGap, log_gap};
 use crate::sqlite::write::log_file::LogFile;
 use crate::sqlite::write::queue::WriteQueue;
 use crate::sqlite::write::transactions::Files;
@@ -84,6 +85,8 @@ pub struct Opened {
     pub migrated: usize,
     /// Calls of dead processes that this start closed. Worth one warning when above 0 (store#process-locks).
     pub aborted: usize,
+    /// What the operator should know, one sentence each.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Opened {
@@ -184,6 +187,7 @@ fn init_read_write(options: &StoreOptions, until: Instant) -> Result<Opened, Ope
     let path = options.path.as_path();
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
     let (location, created) = place(path, options.migrations, until)?;
+    let warnings = gap_warning(path, location.file().and_then(log_gap));
     location.file().map_or(Ok(()), |file| preflight::before_writing(file, left(until)))?;
     let found = location.file().map(|file| placement::check(file, path, Access::Write)).transpose()?;
     let db = Db::new(connection::read_write(&location).map_err(engine)?);
@@ -242,7 +246,8 @@ fn init_read_write(options: &StoreOptions, until: Instant) -> Result<Opened, Ope
         queue.leave();
     }
     let schema_version = migrate::user_version(conn).map_err(engine)?;
-    Ok(Opened { db, location, queue, files, process, read_only: None, schema_version, migrated, aborted })
+    let read_only = None;
+    Ok(Opened { db, location, queue, files, process, read_only, schema_version, migrated, aborted, warnings })
 }
 
 fn init_read_only(options: &StoreOptions, until: Instant) -> Result<Opened, OpenError> {
@@ -260,6 +265,7 @@ fn init_read_only(options: &StoreOptions, until: Instant) -> Result<Opened, Open
         .and_then(|conn| connection::wait_for_locks(conn, connection::BUSY_TIMEOUT))
         .map_err(|error| OpenError::from_sqlite(path, &error))?;
     Ok(Opened {
+        warnings: gap_warning(path, db.log_gap),
         db,
         location,
         queue: None,
@@ -270,6 +276,11 @@ fn init_read_only(options: &StoreOptions, until: Instant) -> Result<Opened, Open
         migrated: 0,
         aborted: 0,
     })
+}
+
+/// Says of which file calls may be missing.
+fn gap_warning(path: &Path, gap: Option<LogGap>) -> Vec<String> {
+    gap.map(|gap| format!("calls may be missing from {}: {gap}", path.display())).into_iter().collect()
 }
 
 /// Returns what is left of the time that a start waits for others.
@@ -287,15 +298,17 @@ pub(crate) fn open_read_only(
     let file = true_name(path)?;
     preflight::before_reading(&file)?;
     let found = placement::check(&file, path, Access::Read)?;
+    let log_gap = log_gap(&file);
     let open = |location: &Location| {
         let engine = |error| OpenError::from_sqlite(path, &error);
         let db = connect(location).map_err(engine)?;
         let header = header::read(db.sqlite().map_err(engine)?, path, latest)?;
         Ok((db, header))
     };
-    let ((db, header), location) =
+    let ((mut db, header), location) =
         reading::shared_or_copied((&file, path), until, open, |error: &OpenError| error)?;
     placement::unchanged(found, path)?;
+    db.log_gap = log_gap;
     Ok((db, location, header))
 }
 
