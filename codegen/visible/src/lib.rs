@@ -13,7 +13,7 @@
 //! ```
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
@@ -31,6 +31,12 @@ pub fn is_hidden(character: char) -> bool {
         '\0'..='\x7f' => true,
         _ => is_in(&HIDDEN, character),
     }
+}
+
+/// Writes how many of something there are: `1 record`, `2 records`.
+pub fn counted<N: fmt::Display + TryInto<u64> + Copy>(count: N, noun: &str) -> String {
+    let plural = if matches!(count.try_into(), Ok(1)) { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 /// The characters of a text, each with whether it must be shown by its number. That is so for every hidden one, but for
@@ -121,7 +127,14 @@ fn is_in(table: &[(u32, u32)], character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{first_hidden, is_hidden, json, printable, printable_lines};
+    use super::{counted, first_hidden, is_hidden, json, printable, printable_lines};
+
+    #[test]
+    fn one_thing_is_counted_in_the_singular() {
+        let shown =
+            [counted(0_u8, "row"), counted(1_i64, "row"), counted(2_usize, "row"), counted(-1_i64, "row")];
+        assert_eq!(shown, ["0 rows", "1 row", "2 rows", "-1 rows"]);
+    }
 
     #[test]
     fn what_cannot_be_seen_is_hidden_and_what_can_is_not() {

@@ -27,6 +27,7 @@
 pub mod arguments;
 mod backup;
 mod call;
+mod call_end;
 mod client;
 mod copy;
 mod database;

@@ -44,7 +44,7 @@ pub fn section(calls: &ForeignCalls, sealed: bool, html: &mut Html) {
 
 fn table(tools: &[ForeignTool], html: &mut Html) {
     html.tags(
-        "<table>\n<thead><tr><th>Server</th><th>Tool</th><th>OK</th><th>Failed</th><th>Refused</th><th>Aborted</th></tr></thead>\n\
+        "<table>\n<thead><tr><th>Server</th><th>Tool</th><th>Done</th><th>Failed</th><th>Refused</th><th>Unfinished</th></tr></thead>\n\
          <tbody>\n",
     );
     for tool in tools {
@@ -52,8 +52,12 @@ fn table(tools: &[ForeignTool], html: &mut Html) {
         html.code(&tool.server);
         html.tags("</td><td data-name=\"Tool\">");
         html.code(&tool.tool);
-        let counts =
-            [("OK", tool.ok), ("Failed", tool.failed), ("Refused", tool.refused), ("Aborted", tool.aborted)];
+        let counts = [
+            ("Done", tool.ok),
+            ("Failed", tool.failed),
+            ("Refused", tool.refused),
+            ("Unfinished", tool.unfinished),
+        ];
         for (name, count) in counts {
             html.tags("</td><td data-name=\"");
             html.tags(name);

@@ -129,12 +129,12 @@ pub struct ForeignTool {
     pub tool: String,
     /// Calls that succeeded.
     pub ok: i64,
-    /// Calls that the server answered with an error, with a question or with a task.
+    /// Calls that the server answered with an error.
     pub failed: i64,
     /// Calls that were not passed on.
     pub refused: i64,
-    /// Calls that were not answered.
-    pub aborted: i64,
+    /// Calls that run, or whose server died, asks for input or continues in a task.
+    pub unfinished: i64,
 }
 
 /// The session's thoughts, as many as a page can hold.

@@ -70,7 +70,7 @@ fn the_log_and_the_timeline_show_the_notes_on_a_call() {
 }
 
 #[test]
-fn a_call_that_begins_a_task_or_asks_for_input_counts_as_a_failure_nowhere() {
+fn a_call_that_begins_a_task_or_asks_for_input_is_unfinished_in_every_view() {
     let place = Place::new();
     place.call("audit_session_start", &json!({ "intent": "Ask the clock", "session_id": "S-1" }));
     let run = begin(&place.database(), "clock", json!("S-1"));
@@ -81,13 +81,15 @@ fn a_call_that_begins_a_task_or_asks_for_input_counts_as_a_failure_nowhere() {
     let page = place.shell.path().join("report.html");
     let report = place.run(&["report", "S-1", "--html", page.to_str().unwrap(), "--json"]).ends(0).json();
     let row =
-        json!({ "server": "clock", "tool": "get_time", "ok": 2, "failed": 0, "refused": 0, "aborted": 0 });
+        json!({ "server": "clock", "tool": "get_time", "ok": 0, "failed": 0, "refused": 0, "unfinished": 2 });
     assert_eq!(report["calls"]["tools"], json!([row]));
     let page = place.shell.path().join("overview.html");
     place.run(&["overview", "--html", page.to_str().unwrap()]).ends(0);
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("<span class=\"refused\">0 failed or refused</span>"), "{page}");
+    assert!(page.contains("<span class=\"unfinished\">2 unfinished</span>"), "{page}");
     let told = place.run(&["timeline", "--since", "1h"]).ends(0).out;
-    assert!(told.contains("began a task of clock/get_time"), "{told}");
-    assert!(told.contains("did not finish clock/get_time"), "{told}");
+    for code in ["INPUT_REQUIRED", "TASK_CREATED"] {
+        assert!(told.contains(&format!("did not finish clock/get_time: {code}")), "{told}");
+    }
 }

@@ -119,10 +119,10 @@ fn wrap_59_a_report_counts_the_calls_of_its_session() {
     let text = page.replace("</td><td data-name=", " | <td data-name=");
     assert!(page.contains("<h2>Calls to other servers</h2>"), "{page}");
     let row = |tool: &str, counts: [u32; 4]| {
-        let [ok, failed, refused, aborted] = counts;
+        let [ok, failed, refused, unfinished] = counts;
         format!(
-            "<code>{tool}</code> | <td data-name=\"OK\">{ok} | <td data-name=\"Failed\">{failed} \
-             | <td data-name=\"Refused\">{refused} | <td data-name=\"Aborted\">{aborted}"
+            "<code>{tool}</code> | <td data-name=\"Done\">{ok} | <td data-name=\"Failed\">{failed} \
+             | <td data-name=\"Refused\">{refused} | <td data-name=\"Unfinished\">{unfinished}"
         )
     };
     assert!(text.contains(&row("get_time", [2, 1, 0, 0])), "{text}");
@@ -158,7 +158,7 @@ fn wrap_59_a_report_tells_calls_that_ended_after_the_seal_apart() {
     }
     let (page, calls) = report("S-1");
     let row =
-        json!({ "server": "clock", "tool": "get_time", "ok": 2, "failed": 0, "refused": 0, "aborted": 0 });
+        json!({ "server": "clock", "tool": "get_time", "ok": 2, "failed": 0, "refused": 0, "unfinished": 0 });
     assert_eq!(calls, json!({ "tools": [], "later": [row], "others": 1 }));
     let (before, after) = page.split_once("<h3>After the seal</h3>").unwrap();
     assert!(before.contains("No call of this session's runs had ended when it was sealed."), "{before}");

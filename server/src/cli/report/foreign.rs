@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use colibri_runtime::handler::Fault;
 
+use crate::cli::call_end::CallEnd;
 use crate::domains::wrap::store::{calls_of_others, calls_of_session, pinned_names};
 use crate::domains::wrap::unlikes;
 use crate::report::model::{ForeignCalls, ForeignTool};
@@ -30,12 +31,11 @@ pub(super) fn calls(
             tools.push(ForeignTool { server, tool, ..ForeignTool::default() });
         }
         let Some(last) = tools.last_mut() else { continue };
-        match ended.outcome.as_str() {
-            "ok" => last.ok += ended.count,
-            "domain_error" | "error" => last.failed += ended.count,
-            "denied" | "invalid" => last.refused += ended.count,
-            "aborted" => last.aborted += ended.count,
-            _ => {}
+        match CallEnd::of(&ended.outcome, ended.code.as_deref()) {
+            CallEnd::Done => last.ok += ended.count,
+            CallEnd::Failed => last.failed += ended.count,
+            CallEnd::Refused => last.refused += ended.count,
+            CallEnd::Unfinished => last.unfinished += ended.count,
         }
     }
     let servers: BTreeSet<&str> =

@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::Path;
 
 use colibri_runtime::handler::Fault;
-use colibri_visible::printable;
+use colibri_visible::{counted, printable};
 use serde::Serialize;
 
 use super::{Look, Screen};
@@ -141,10 +141,9 @@ fn written(
     } else {
         let verdict = in_words(judged, "database");
         let parts = if whole { "" } else { "; parts of it cannot be read" };
-        let several = |count: i64, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
-        let open = open_tasks.map_or(String::new(), |count| several(count, "open task") + ", ");
+        let open = open_tasks.map_or(String::new(), |count| counted(count, "open task") + ", ");
         let calls =
-            calls.map_or(String::new(), |count| format!("{} since {}; ", several(count, "call"), page.since));
+            calls.map_or(String::new(), |count| format!("{} since {}; ", counted(count, "call"), page.since));
         writeln!(out, "{}: {open}{calls}{verdict}{parts}", printable(file))?;
     }
     Ok(whole)

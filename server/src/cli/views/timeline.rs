@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use colibri_runtime::handler::Fault;
 use colibri_suggest::closest;
-use colibri_visible::printable;
+use colibri_visible::{counted, printable};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
@@ -16,11 +16,11 @@ use super::Look;
 use super::table::{Line, Style, line};
 use crate::cli::Failure;
 use crate::cli::arguments::views::Timeline;
+use crate::cli::call_end::CallEnd;
 use crate::cli::ids::{Kind, resolve};
 use crate::cli::moments::not_after;
 use crate::cli::output::print_json;
 use crate::cli::who::{Shared, UNCHECKED, Who};
-use crate::domains::wrap::done_otherwise;
 use crate::domains::{tasks::history, trail};
 use colibri_store::db::Db;
 use colibri_store::log::log_query::{LogFilter, each_call, first_since};
@@ -205,8 +205,8 @@ fn print(events: &[Event], counts: &Counts, all: bool, look: &Look, out: &mut dy
     let time_width = times.iter().map(String::len).max().unwrap_or_default();
     let mut shared = Shared::default();
     for (Told { event, times }, time) in lines.iter().zip(&times) {
-        let failed = event.error_code.as_deref().is_some_and(|code| !done_otherwise().contains(&code));
-        let style = if failed { Style::Red } else { Style::Plain };
+        let end = CallEnd::of(&event.outcome, event.error_code.as_deref());
+        let style = if end.is_error() { Style::Red } else { Style::Plain };
         let mut line = Line::new(look.screen);
         line.push(&format!("{time:time_width$}  "), Style::Dim);
         let blank = " ".repeat(width - event.who.width() + 2);
@@ -230,8 +230,7 @@ fn print(events: &[Event], counts: &Counts, all: bool, look: &Look, out: &mut dy
 
 fn summary(counts: &Counts, all: bool) -> String {
     let Counts { calls, shown, reads, renewals, callers } = counts;
-    let plural = |count: &u64, one: &str| format!("{count} {one}{}", if *count == 1 { "" } else { "s" });
-    let total = format!("{}, {shown} shown", plural(calls, "call"));
+    let total = format!("{}, {shown} shown", counted(*calls, "call"));
     let left_out = reads + renewals + callers;
     if all || left_out == 0 {
         return format!("{total}.");
@@ -239,7 +238,7 @@ fn summary(counts: &Counts, all: bool) -> String {
     let parts: Vec<String> = [(reads, "read"), (renewals, "renewal"), (callers, "new caller")]
         .into_iter()
         .filter(|(count, _)| **count > 0)
-        .map(|(count, one)| plural(count, one))
+        .map(|(count, one)| counted(*count, one))
         .collect();
     let parts = match parts.as_slice() {
         [first @ .., second, last] => {

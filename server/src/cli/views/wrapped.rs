@@ -1,7 +1,7 @@
 //! What `colibri wrap` and `colibri pins` did, and what was noted, in words.
 
 use colibri_runtime::handler::Fault;
-use colibri_visible::printable;
+use colibri_visible::{counted, printable};
 
 use crate::catalogue::ToolId;
 use crate::cli::ids::short;
@@ -24,7 +24,7 @@ pub(super) fn says(db: &Db, operation: ToolId, subject: &str) -> Result<String, 
         return Ok(format!("noted: {}", what.unwrap_or_else(|| "nothing that is stored".to_owned())));
     }
     let Some(pin) = pin(db, number)? else { return Ok(format!("called {}", operation.name())) };
-    let tools = if pin.tools == 1 { "1 tool".to_owned() } else { format!("{} tools", pin.tools) };
+    let tools = counted(pin.tools, "tool");
     let (name, hash) = (printable(&pin.name), pin.list_hash.get(..12).unwrap_or_default());
     Ok(match pin.event.as_str() {
         "pinned" => format!("pinned {tools} of {name}: list {hash}"),

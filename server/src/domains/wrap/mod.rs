@@ -15,8 +15,8 @@ use colibri_store::db::Db;
 pub(crate) use self::listed::{Listed, ToolList};
 pub(crate) use self::waiting::{Unlike, unlikes};
 
-/// Returns the codes of calls that count as done although their outcome is not `ok`: the server asks for input, or continues in a task.
-pub(crate) fn done_otherwise() -> [&'static str; 2] {
+/// Returns the codes of calls that another server has not finished: it asks for input, or continues in a task.
+pub(crate) fn continued_elsewhere() -> [&'static str; 2] {
     [FOREIGN.input_required.code, FOREIGN.task_created.code]
 }
 

@@ -284,6 +284,8 @@ pub(crate) struct EndedCalls {
     pub tool: String,
     /// How the calls ended.
     pub outcome: String,
+    /// Their error code.
+    pub code: Option<String>,
     /// They had not ended at the given place of the log.
     pub later: bool,
     /// How many.
@@ -296,13 +298,18 @@ pub(crate) struct EndedCalls {
 /// # Errors
 /// [`Fault::Storage`].
 pub(crate) fn calls_of_session(db: &Db, session_id: &str, last_exit: i64) -> Result<Vec<EndedCalls>, Fault> {
-    let sql = "SELECT a.tool, CASE WHEN a.error_code IN (?3, ?4) THEN 'ok' ELSE a.outcome END, \
+    let sql = "SELECT a.tool, a.outcome, a.error_code, \
                CASE WHEN a.exit_no <= ?2 THEN 0 ELSE 1 END, count(*) FROM wrap_runs AS r \
-               JOIN actions AS a ON a.boot_id = r.boot_id WHERE r.session_id = ?1 GROUP BY 3, 1, 2 ORDER BY 3, 1, 2";
-    let [asks, task] = super::done_otherwise();
-    db.query_all(sql, params![session_id, last_exit, asks, task], |row| {
-        let later = row.get::<i64>(2)? == 1;
-        Ok(EndedCalls { tool: row.get(0)?, outcome: row.get(1)?, later, count: row.get(3)? })
+               JOIN actions AS a ON a.boot_id = r.boot_id WHERE r.session_id = ?1 GROUP BY 4, 1, 2, 3 ORDER BY 4, 1, 2, 3";
+    db.query_all(sql, params![session_id, last_exit], |row| {
+        let later = row.get::<i64>(3)? == 1;
+        Ok(EndedCalls {
+            tool: row.get(0)?,
+            outcome: row.get(1)?,
+            code: row.get(2)?,
+            later,
+            count: row.get(4)?,
+        })
     })
 }
 

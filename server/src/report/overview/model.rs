@@ -129,7 +129,7 @@ pub struct Ends {
     pub done: i64,
     /// With an error: they failed or were refused.
     pub refused: i64,
-    /// Not at all: they run, or their server has died.
+    /// Not at all: they run, their server has died, or another server asks for input or continues in a task.
     pub unfinished: i64,
 }
 
@@ -147,7 +147,7 @@ pub struct Decisions {
     pub total: i64,
     /// The newest, newest first.
     pub shown: Vec<Decision>,
-    /// What is to be noticed of those who decided.
+    /// What is to be noticed of all agents of the period.
     pub notes: Vec<String>,
 }
 

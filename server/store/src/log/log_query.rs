@@ -150,29 +150,25 @@ pub struct CallsOfTime {
     pub time: String,
     /// One of [`OUTCOMES`].
     pub outcome: String,
+    /// Their error code.
+    pub code: Option<String>,
     /// How many.
     pub count: i64,
 }
 
-/// Counts the calls since a time by the first `precision` characters of their stamps and by outcome, in the order of time. `first` is
-/// what [`first_since`] found. A call with one of the codes `done` counts as done.
+/// Counts the calls since a time by the first `precision` characters of their stamps and by outcome and code, in the order of time. `first` is
+/// what [`first_since`] found.
 ///
 /// # Errors
 /// The engine's error.
-pub fn count_by_time(
-    db: &Db,
-    since: &str,
-    first: i64,
-    precision: usize,
-    done: [&str; 2],
-) -> Result<Vec<CallsOfTime>, Fault> {
+pub fn count_by_time(db: &Db, since: &str, first: i64, precision: usize) -> Result<Vec<CallsOfTime>, Fault> {
     let sql = format!(
-        "SELECT substr(entered_at, 1, {precision}), CASE WHEN error_code IN (?3, ?4) THEN 'ok' ELSE outcome END, \
-         count(*) FROM actions WHERE entered_at >= ?1 AND sequence_no >= ?2 GROUP BY 1, 2 ORDER BY 1, 2"
+        "SELECT substr(entered_at, 1, {precision}), outcome, error_code, \
+         count(*) FROM actions WHERE entered_at >= ?1 AND sequence_no >= ?2 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
     );
-    let values = [Value::Text(since), Value::Integer(first), Value::Text(done[0]), Value::Text(done[1])];
+    let values = [Value::Text(since), Value::Integer(first)];
     db.query_all(&sql, &values, |row| {
-        Ok(CallsOfTime { time: row.get(0)?, outcome: row.get(1)?, count: row.get(2)? })
+        Ok(CallsOfTime { time: row.get(0)?, outcome: row.get(1)?, code: row.get(2)?, count: row.get(3)? })
     })
 }
 

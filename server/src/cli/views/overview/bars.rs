@@ -4,8 +4,8 @@ use colibri_runtime::handler::Fault;
 use colibri_runtime::kernel::{ms_of_rfc3339, rfc3339_ms};
 
 use crate::catalogue::ToolId;
+use crate::cli::call_end::CallEnd;
 use crate::cli::views::Look;
-use crate::domains::wrap::done_otherwise;
 use crate::report::overview::model::{Bar, Calls, Ends};
 use colibri_store::log::log_query::{
     CallsOfTime, LogFilter, count_by_time, count_calls, ends_of, first_since,
@@ -48,7 +48,7 @@ pub(super) fn calls(look: &Look, since: &str) -> Result<Calls, Fault> {
     let ms = |stamp: &str| ms_of_rfc3339(stamp).unwrap_or(now_ms).min(now_ms);
     let span = (ms(&begin), ms(&end));
     let seconds = step(span);
-    let counted = count_by_time(&look.db, since, first, precision(seconds), done_otherwise())?;
+    let counted = count_by_time(&look.db, since, first, precision(seconds))?;
     let (starts, bars) = bars(&counted, span, seconds, look.clock.ahead_ms());
     let mut total = Ends::default();
     for calls in &counted {
@@ -125,10 +125,10 @@ fn bars(
 }
 
 fn add(ends: &mut Ends, calls: &CallsOfTime) {
-    match calls.outcome.as_str() {
-        "ok" => ends.done += calls.count,
-        "running" | "aborted" => ends.unfinished += calls.count,
-        _ => ends.refused += calls.count,
+    match CallEnd::of(&calls.outcome, calls.code.as_deref()) {
+        CallEnd::Done => ends.done += calls.count,
+        CallEnd::Failed | CallEnd::Refused => ends.refused += calls.count,
+        CallEnd::Unfinished => ends.unfinished += calls.count,
     }
 }
 
@@ -140,7 +140,7 @@ mod tests {
     const HOUR_MS: i64 = HOUR * 1_000;
 
     fn calls(time: &str, outcome: &str, count: i64) -> CallsOfTime {
-        CallsOfTime { time: time.to_owned(), outcome: outcome.to_owned(), count }
+        CallsOfTime { time: time.to_owned(), outcome: outcome.to_owned(), code: None, count }
     }
 
     #[test]

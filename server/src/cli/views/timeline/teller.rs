@@ -7,7 +7,8 @@ use colibri_runtime::handler::Fault;
 use colibri_visible::printable;
 
 use super::{Event, Weight};
-use crate::catalogue::{FOREIGN, TaskEvent, TaskEventKind, TaskStatus, ToolId};
+use crate::catalogue::{TaskEvent, TaskEventKind, TaskStatus, ToolId};
+use crate::cli::call_end::CallEnd;
 use crate::cli::ids::short;
 use crate::cli::views::events::{created, fields, first_line, held_by, named};
 use crate::cli::views::wrapped;
@@ -103,15 +104,10 @@ impl<'a> Teller<'a> {
                 None => None,
             };
         let of = task_id.as_deref().map_or(String::new(), |id| format!(" of {}", short(id)));
-        let wrapped = call.tool.contains('/');
-        let verb = match call.outcome.as_str() {
-            "error" => "failed at",
-            "domain_error" if wrapped && code == FOREIGN.tool_error.code => "failed at",
-            "domain_error" if wrapped && code == FOREIGN.task_created.code => "began a task of",
-            // The server asks for input.
-            "domain_error" if wrapped => "did not finish",
-            "aborted" => "did not finish",
-            _ => "was refused",
+        let verb = match CallEnd::of(&call.outcome, Some(code)) {
+            CallEnd::Failed => "failed at",
+            CallEnd::Unfinished => "did not finish",
+            CallEnd::Done | CallEnd::Refused => "was refused",
         };
         Ok(Told {
             says: format!("{verb} {}{of}: {}", printable(&call.tool), printable(code)),
