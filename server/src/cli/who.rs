@@ -3,16 +3,22 @@
 //! A name without quotes is known: the operator's actor, or the user and the machine that the server found. A name in quotes is
 //! claimed: an agent or a client calls itself so. No claimed name can look like a known one, since quotes inside it are escaped.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
 use colibri_runtime::handler::Fault;
-use colibri_store::callers::{CallerRow, caller_of_call};
+use colibri_store::callers::{CallerRow, caller, caller_of_call};
 use colibri_store::db::Db;
 use colibri_visible::printable;
 
+use crate::domains::tasks::history;
+use crate::domains::trail;
 pub(crate) use crate::report::UNCHECKED;
+
+/// The `source` of a caller that stands for all later clients of a process.
+const MANY: &str = "many";
 
 /// An agent, if one is named, and the caller of the call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,6 +74,11 @@ impl Who {
         caller.client_title.as_deref().or(caller.client_name.as_deref())
     }
 
+    /// Returns whether the caller is one of so many that the log stores no more names of this process.
+    fn is_one_of_many(&self) -> bool {
+        self.caller.as_ref().is_some_and(|caller| caller.source == MANY)
+    }
+
     /// Returns whether a part of it has this name.
     pub fn has(&self, name: &str) -> bool {
         let caller = self.caller.as_ref();
@@ -95,7 +106,11 @@ impl fmt::Display for Who {
             }
             _ => None,
         };
-        match (agent.map(claimed), known, client.map(claimed)) {
+        let client = match self.is_one_of_many() {
+            true => Some("one of many clients".to_owned()),
+            false => client.map(claimed),
+        };
+        match (agent.map(claimed), known, client) {
             (Some(agent), Some(known), Some(client)) => write!(out, "{agent} ({known}, {client})"),
             (Some(first), Some(second), None)
             | (None, Some(first), Some(second))
@@ -119,6 +134,24 @@ pub fn claimed(name: &str) -> String {
 pub struct Shared(BTreeMap<String, BTreeSet<Option<String>>>);
 
 impl Shared {
+    /// Takes each agent that recorded a thought or claimed a task since a time.
+    ///
+    /// # Errors
+    /// Storage faults.
+    pub fn since(db: &Db, since: &str) -> Result<Self, Fault> {
+        let (mut shared, mut callers) = (Self::default(), HashMap::new());
+        for (agent, number) in
+            trail::shown::agents_since(db, since)?.into_iter().chain(history::agents_since(db, since)?)
+        {
+            let row = match callers.entry(number) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(caller(db, number)?.map(Arc::new)),
+            };
+            shared.take(&Who::new(Some(agent), row.clone()));
+        }
+        Ok(shared)
+    }
+
     /// Takes someone who is shown.
     pub fn take(&mut self, who: &Who) {
         if let Some(agent) = who.agent.as_deref().filter(|_| who.is_known()) {
@@ -195,6 +228,19 @@ mod tests {
         }
         assert_eq!(Who::agent("claude-1", None).to_string(), r#""claude-1""#);
         assert_eq!(Who::caller(None).to_string(), "-");
+    }
+
+    #[test]
+    fn a_client_beyond_the_most_that_are_stored_is_said_to_be_one_of_many() {
+        for (agent, actor, shown) in [
+            (Some("claude-1"), Some("mallory"), r#""claude-1" (mallory, one of many clients)"#),
+            (None, Some("alice"), "alice (one of many clients)"),
+            (None, None, "root@box (one of many clients)"),
+            (Some("claude-1"), None, r#""claude-1" (root@box, one of many clients)"#),
+        ] {
+            let many = CallerRow { source: super::MANY.to_owned(), ..caller(actor, None) };
+            assert_eq!(Who::new(agent.map(str::to_owned), Some(many.into())).to_string(), shown);
+        }
     }
 
     #[test]

@@ -115,7 +115,7 @@ pub fn check(run: &mut Run<'_>, calls: Calls) -> Result<(), Stop> {
         })?;
     }
     check_clock(run)?;
-    run.count("events", events);
+    run.count("events of changed tasks", events);
     Ok(())
 }
 

@@ -8,12 +8,12 @@ const MOST_SAID: usize = 2_000;
 
 /// Writes the decisions of the period.
 pub fn decisions(decisions: &Decisions, html: &mut Html) {
+    for note in &decisions.notes {
+        html.element("<p class=\"note\"><strong>", note, "</strong></p>\n");
+    }
     if decisions.shown.is_empty() {
         html.tags("<p>No decision in this time.</p>\n");
         return;
-    }
-    for note in &decisions.notes {
-        html.element("<p class=\"note\"><strong>", note, "</strong></p>\n");
     }
     html.tags("<ol>\n");
     for decision in &decisions.shown {

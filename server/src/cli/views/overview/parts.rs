@@ -71,10 +71,9 @@ pub(super) fn dependencies(look: &Look) -> Result<Dependencies, Fault> {
 
 pub(super) fn decisions(look: &Look, since: &str) -> Result<Decisions, Fault> {
     let found = decisions_since(&look.db, since, MOST_DECISIONS)?;
-    let (mut shown, mut shared) = (Vec::with_capacity(found.shown.len()), Shared::default());
+    let mut shown = Vec::with_capacity(found.shown.len());
     for thought in found.shown {
         let who = Who::of_call(&look.db, &thought.agent_id, thought.sequence_no)?;
-        shared.take(&who);
         shown.push(Decision {
             at: look.clock.dated(&thought.timestamp),
             who: who.to_string(),
@@ -86,7 +85,7 @@ pub(super) fn decisions(look: &Look, since: &str) -> Result<Decisions, Fault> {
             },
         });
     }
-    Ok(Decisions { total: found.total, shown, notes: shared.notes() })
+    Ok(Decisions { total: found.total, shown, notes: Shared::since(&look.db, since)?.notes() })
 }
 
 pub(super) fn sessions(look: &Look) -> Result<Sessions, Fault> {

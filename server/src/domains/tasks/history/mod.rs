@@ -195,6 +195,14 @@ pub(crate) fn callers_of(db: &Db, agent_id: &str) -> Result<Vec<i64>, Fault> {
     store::callers_of(db, agent_id)
 }
 
+/// Returns each agent that had a claim in a call since a time, with each of its callers.
+///
+/// # Errors
+/// Storage faults.
+pub(crate) fn agents_since(db: &Db, since: &str) -> Result<Vec<(String, i64)>, Fault> {
+    store::agents_since(db, since)
+}
+
 fn published(db: &Db, event: Event, stored: bool) -> Result<TaskEvent, Fault> {
     let (claim, agent_id, until) = match event.claim {
         Some(claim) => (Some(claim.no), Some(claim.agent_id), Some(claim.lease_until)),

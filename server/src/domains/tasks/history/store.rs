@@ -192,6 +192,11 @@ pub(super) fn callers_of(db: &Db, agent_id: &str) -> Result<Vec<i64>, Fault> {
     callers::of_agent(db, "task_events", agent_id)
 }
 
+/// Returns each agent of the events since a time, with each of its callers.
+pub(super) fn agents_since(db: &Db, since: &str) -> Result<Vec<(String, i64)>, Fault> {
+    callers::agents_since(db, "task_events", since)
+}
+
 /// Returns how many events there are.
 ///
 /// # Errors

@@ -16,6 +16,14 @@ pub(crate) struct Decisions {
     pub shown: Vec<StoredThought>,
 }
 
+/// Returns each agent that recorded a thought since a time, with each of its callers.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub(crate) fn agents_since(db: &Db, since: &str) -> Result<Vec<(String, i64)>, Fault> {
+    store::agents_since(db, since)
+}
+
 /// Returns the callers that recorded thoughts of an agent.
 ///
 /// # Errors

@@ -12,6 +12,11 @@ pub(super) fn callers_of(db: &Db, agent_id: &str) -> Result<Vec<i64>, Fault> {
     callers::of_agent(db, "thought_records", agent_id)
 }
 
+/// Returns each agent that recorded a thought since a time, with each of its callers.
+pub(super) fn agents_since(db: &Db, since: &str) -> Result<Vec<(String, i64)>, Fault> {
+    callers::agents_since(db, "thought_records", since)
+}
+
 /// Hands over the ids of the decisions since a time, newest first. It walks back from the end of the trail, and stops behind
 /// [`MOST_OLDER`] records in a row that are older.
 pub(super) fn each_decision_since(db: &Db, since: &str, mut take: impl FnMut(&str)) -> Result<(), Fault> {
