@@ -148,7 +148,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
                 let (code, problem) =
                     (self.codes.bad_call.code, self.codes.bad_call.with("problem", call.problem));
                 let answer = Answer::error(call.code, &problem, Some(code), &self.name);
-                let answer = Some(answer).filter(|_| call.id.is_some());
+                let answer = Some(answer).filter(|_| call.waits);
                 let end = self.ended_at_once(RowOutcome::Invalid, code, &problem, answer.as_ref());
                 Some(Refused { answer, end })
             }
@@ -203,7 +203,12 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
             let id = message.id().cloned();
             let own = refused.is_some();
             let Refused { answer, mut end } = refused.unwrap_or_else(|| self.beside_refused());
-            if let Some(answer) = answer.filter(|_| id.is_some() || matches!(message, Message::Refused(_))) {
+            let waits = match &message {
+                Message::BadCall(call) => call.waits,
+                Message::Refused(_) => true,
+                _ => id.is_some(),
+            };
+            if let Some(answer) = answer.filter(|_| waits) {
                 // Only calls alone are answered as models read it; an array gets errors.
                 let text = match (batch, &end.message) {
                     (true, Some(sentence)) if own && is_call => {

@@ -20,12 +20,28 @@ pub enum Unreadable {
     /// The cursor is neither text nor null, or there are two.
     #[error("has a `nextCursor` that is not one text")]
     Cursor,
+    /// A cursor came a second time.
+    #[error("has no end: a `nextCursor` came a second time")]
+    Endless,
+    /// There are too many pages.
+    #[error("has over {LIST_TOOLS} pages")]
+    ManyPages,
     /// There are too many tools.
     #[error("has over {LIST_TOOLS} tools")]
     ManyTools,
     /// The pages together are too long.
     #[error("has over {LIST_BYTES} bytes")]
     Long,
+}
+
+impl Unreadable {
+    /// Returns whether the list is too long, so that asking again would bring the same.
+    pub fn is_of_length(&self) -> bool {
+        match self {
+            Self::Endless | Self::ManyPages | Self::ManyTools | Self::Long => true,
+            Self::NoTools | Self::Cursor => false,
+        }
+    }
 }
 
 /// A tool's entry in a page.

@@ -29,10 +29,12 @@ pub struct Listings {
 }
 
 /// A listing of which some pages are here.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Open {
     changes: u64,
-    next: HexDigest,
+    next: Option<HexDigest>,
+    /// The cursors that came before.
+    earlier: Vec<HexDigest>,
     entries: Vec<Entry>,
     bytes: usize,
 }
@@ -69,40 +71,47 @@ impl Listings {
     /// asked without end.
     ///
     /// # Errors
-    /// The pages together are too long or hold too many tools.
+    /// The pages together are too long, are too many, have no end or hold too many tools.
     pub fn answered(&mut self, asked: &Asked, page: &mut Page) -> Result<Option<List>, Unreadable> {
-        let open = self.open[usize::from(asked.own)].as_ref().filter(|open| Some(open.next) == asked.cursor);
+        let open = self.open[usize::from(asked.own)].as_ref().filter(|open| open.next == asked.cursor);
         page.doubt_repeated(open.map(|open| &open.entries[..]).unwrap_or_default());
         let place = &mut self.open[usize::from(asked.own)];
-        let (mut entries, bytes, changes) = match (asked.cursor, place.take()) {
-            (None, _) => (Vec::new(), 0, asked.changes),
-            (Some(cursor), Some(open)) if open.next == cursor => (open.entries, open.bytes, open.changes),
+        let mut open = match (asked.cursor, place.take()) {
+            (None, _) => Open { changes: asked.changes, ..Open::default() },
+            (Some(cursor), Some(open)) if open.next == Some(cursor) => open,
             (Some(_), open) => {
                 *place = open;
                 return Ok(None);
             }
         };
-        entries.extend(page.entries.iter().cloned());
-        let bytes = bytes.saturating_add(page.bytes);
-        if entries.len() > LIST_TOOLS {
+        open.entries.extend(page.entries.iter().cloned());
+        open.bytes = open.bytes.saturating_add(page.bytes);
+        if open.entries.len() > LIST_TOOLS {
             return Err(Unreadable::ManyTools);
         }
-        if bytes > LIST_BYTES {
+        if open.bytes > LIST_BYTES {
             return Err(Unreadable::Long);
         }
         match &page.cursor {
             Some(cursor) => {
+                open.earlier.extend(open.next);
                 let next = HexDigest::of(cursor.as_bytes());
-                *place = Some(Open { changes, next, entries, bytes });
+                if open.earlier.contains(&next) {
+                    return Err(Unreadable::Endless);
+                }
+                if open.earlier.len() >= LIST_TOOLS {
+                    return Err(Unreadable::ManyPages);
+                }
+                *place = Some(Open { next: Some(next), ..open });
                 Ok(None)
             }
             None => {
                 let is_settled = asked.own && self.overtaken;
                 if asked.own {
-                    self.overtaken = changes != self.changes && !is_settled;
+                    self.overtaken = open.changes != self.changes && !is_settled;
                 }
-                self.known = Some(if is_settled { self.changes } else { changes });
-                Ok(Some(List::of(entries)))
+                self.known = Some(if is_settled { self.changes } else { open.changes });
+                Ok(Some(List::of(open.entries)))
             }
         }
     }

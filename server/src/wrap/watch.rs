@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use colibri_canonical::HexDigest;
 use colibri_runtime::chain::log::Level;
+use colibri_visible::counted;
 
 use super::answer::Refusal;
 use super::extents;
@@ -191,7 +192,7 @@ impl Watch {
             let list = self.listings.answered(asked, &mut page)?;
             Ok((page, list))
         });
-        self.too_long = matches!(read, Err(Unreadable::Long | Unreadable::ManyTools));
+        self.too_long = read.as_ref().is_err_and(|why| why.is_of_length());
         if read.is_err() {
             self.listings.forget();
         }
@@ -297,8 +298,8 @@ impl Watch {
             None => {
                 let mut pin = Pin::default();
                 pin.lay(&seen, now);
-                let tools = seen.list.tools.len();
-                let text = format!("[wrap] {}: pinned {tools} tools (list {})", self.server, short(&hash));
+                let tools = counted(seen.list.tools.len(), "tool");
+                let text = format!("[wrap] {}: pinned {tools} (list {})", self.server, short(&hash));
                 compared.lines.push((Level::Info, text));
                 compared.meaning = Some(Comparison::new(self.server.clone(), None, seen.clone()));
                 self.record(seen, &hash, &mut compared);

@@ -1,5 +1,6 @@
 //! The requests of a capture, in either era, over any connection.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
@@ -254,6 +255,7 @@ impl Asker<'_> {
         content: &mut Map<String, Value>,
     ) -> Result<Vec<Value>, Trouble> {
         let mut entries = Vec::new();
+        let mut earlier = HashSet::new();
         let mut cursor: Option<String> = None;
         for _ in 0..PAGES {
             let mut params = Map::new();
@@ -279,13 +281,18 @@ impl Asker<'_> {
                 }
             }
             let next = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
-            if next.is_none() {
-                return Ok(entries);
+            let Some(next) = next else { return Ok(entries) };
+            if next.len() > CURSOR_BYTES {
+                return Err(Trouble::Unusable(format!(
+                    "gives a `nextCursor` of over {CURSOR_BYTES} bytes with {method}"
+                )));
             }
-            if next == cursor || next.as_ref().is_some_and(|next| next.len() > CURSOR_BYTES) {
-                return Err(Trouble::Unusable(format!("gives no usable `nextCursor` with {method}")));
+            if !earlier.insert(next.clone()) {
+                return Err(Trouble::Unusable(format!(
+                    "gives a `nextCursor` a second time with {method}, so its pages have no end"
+                )));
             }
-            cursor = next;
+            cursor = Some(next);
         }
         Err(Trouble::Unusable(format!("answered {method} with over {PAGES} pages")))
     }

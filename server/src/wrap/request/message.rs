@@ -77,6 +77,7 @@ impl Message {
                 let Call { id, name, args_hash, .. } = *call;
                 return Self::BadCall(Box::new(BadCall {
                     id: Some(id),
+                    waits: true,
                     name: Some(name),
                     args_hash,
                     problem,
@@ -119,6 +120,8 @@ pub struct Call {
 pub struct BadCall {
     /// The request's id; `None` if it has none that an answer could carry.
     pub id: Option<Id>,
+    /// It has an id, usable or not, and so waits for an answer.
+    pub waits: bool,
     /// The tool's name, the last one if there are several.
     pub name: Option<String>,
     /// What of its parameters could be read, hashed.
@@ -134,7 +137,7 @@ pub(super) const WRONG_PARAMETERS: i32 = -32602;
 /// JSON-RPC's code for what is not JSON.
 pub(super) const PARSE_ERROR: i32 = -32700;
 /// JSON-RPC's code for a message that is not a request.
-const INVALID_REQUEST: i32 = -32600;
+pub(super) const INVALID_REQUEST: i32 = -32600;
 /// What is said of a request whose id another one has.
 const REPEATED: &str = "Invalid Request: a request with this id was in flight; send it again under a new id";
 

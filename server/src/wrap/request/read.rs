@@ -11,7 +11,8 @@ use serde_json::value::RawValue;
 
 use super::hash::{args_hash, raw_hash};
 use super::message::{
-    Asked, BadCall, Call, Line, Message, PARSE_ERROR, Refusal, TaskRequest, Told, WRONG_PARAMETERS,
+    Asked, BadCall, Call, INVALID_REQUEST, Line, Message, PARSE_ERROR, Refusal, TaskRequest, Told,
+    WRONG_PARAMETERS,
 };
 use super::object::{Elements, Object};
 use crate::wrap::flights::Id;
@@ -170,7 +171,7 @@ fn told(method: &[u8], params: Option<&RawValue>) -> Told {
 }
 
 fn call(object: &Object<'_, 5>, id: Option<Id>) -> Message {
-    let [.., params, _, _] = object.values;
+    let [own_id, _, params, _, _] = object.values;
     let read = params.and_then(|params| Object::read(params.get(), PARAMS)).unwrap_or_default();
     let [name, arguments, meta] = read.values;
     let name = name.and_then(|name| text_of(name.get())).map(Cow::into_owned);
@@ -193,10 +194,13 @@ fn call(object: &Object<'_, 5>, id: Option<Id>) -> Message {
             let problem = problem.unwrap_or(match name {
                 None => "Invalid params: tools/call requires a string \"name\"",
                 Some(_) => {
-                    "Invalid params: tools/call requires an \"id\": a string or number of at most 1024 bytes"
+                    "Invalid Request: tools/call requires an \"id\": a string or number of at most 1024 bytes"
                 }
             });
-            Message::BadCall(Box::new(BadCall { id, name, args_hash, problem, code: WRONG_PARAMETERS }))
+            // Without a usable id the message is not a request.
+            let code = if id.is_some() { WRONG_PARAMETERS } else { INVALID_REQUEST };
+            let waits = own_id.is_some();
+            Message::BadCall(Box::new(BadCall { id, waits, name, args_hash, problem, code }))
         }
     }
 }
@@ -206,7 +210,7 @@ fn twice(call: &Object<'_, 5>, params: &Object<'_, 3>) -> Option<&'static str> {
     let [id, method, own, ..] = call.twice;
     let [name, arguments, _] = params.twice;
     let problems = [
-        (id, "Invalid params: the call has \"id\" twice, or in another case"),
+        (id, "Invalid Request: the call has \"id\" twice, or in another case"),
         (method, "Invalid params: the call has \"method\" twice, or in another case"),
         (own, "Invalid params: the call has \"params\" twice, or in another case"),
         (name, "Invalid params: the call has \"name\" twice, or in another case"),

@@ -152,6 +152,7 @@ fn malformed_calls_are_told_from_others() {
     ] {
         let Message::BadCall(call) = one(line) else { panic!("{line}: {:?}", one(line)) };
         assert_eq!((call.id.is_some(), call.name.as_deref()), (usable, name), "{line}");
+        assert_eq!(call.waits, line.contains("\"id\":"), "{line}");
     }
 }
 
