@@ -81,6 +81,31 @@ fn initialize_echoes_a_known_version_and_answers_others_with_the_newest() {
 }
 
 #[test]
+fn the_command_shows_the_tools_that_a_server_in_the_mode_lists() {
+    let folder = colibri().start().shared_folder();
+    let line = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
+    for toolsets in ["", "router"] {
+        for mode in MODES {
+            let launch =
+                colibri().in_folder(folder.clone()).env("COLIBRI_MODE", mode).env("COLIBRI_TOOLS", toolsets);
+            let served = response(&piped(&launch, line).stdout)["result"]["tools"].clone();
+            let run = |json: bool| {
+                let output = launch.command().arg("tools").args(json.then_some("--json")).output().unwrap();
+                String::from_utf8(output.stdout).unwrap()
+            };
+            let listed: Value = serde_json::from_str(&run(true)).unwrap();
+            assert_eq!(listed, served, "{mode} {toolsets}");
+            let count = format!(
+                "({mode}) leaves out what cannot succeed: {} of 31.",
+                served.as_array().unwrap().len()
+            );
+            let table = run(false);
+            assert!(table.contains(&count), "{count} {table}");
+        }
+    }
+}
+
+#[test]
 fn tools_list_is_complete_ordered_and_of_each_mode_what_can_succeed_in_it() {
     let first = colibri();
     let folder = first.folder();

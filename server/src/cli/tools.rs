@@ -1,4 +1,4 @@
-//! `colibri tools`: the tools of the catalogue, and which modes admit them.
+//! `colibri tools`: the tools of the catalogue, and which modes list them.
 
 use std::io::Write;
 
@@ -10,8 +10,10 @@ use crate::catalogue::CATALOGUE;
 use crate::settings::config::load_config;
 use crate::settings::environment::Environment;
 use crate::settings::keys;
-use crate::settings::mode::{Mode, is_admitted};
+use crate::settings::mode::{Mode, is_listed};
+use crate::settings::toolsets::offered;
 use colibri_runtime::chain::selection::Selection;
+use colibri_runtime::spec::ToolSpec;
 
 /// Prints the tools, as a table or as `tools/list` publishes them.
 pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
@@ -20,12 +22,13 @@ pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Fai
         Ok((config, _)) => (Some(config), Vec::new()),
         Err(problems) => (None, problems),
     };
-    let selection = config.as_ref().map_or(Selection::All, |config| config.tools.clone());
+    let (chosen, mode) =
+        config.as_ref().map_or((Selection::All, Mode::Full), |config| (config.tools.clone(), config.mode));
     let word = |name: &str| config.as_ref()?.word(name);
     if json {
-        print_json(out, &listings(&selection, &word)?)?;
+        print_json(out, &listings(&chosen, mode, &word)?)?;
     } else {
-        table(&selection, out)?;
+        table(&chosen, mode, out)?;
     }
     out.flush()?;
     if problems.is_empty() {
@@ -39,11 +42,17 @@ pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Fai
 
 /// Returns the entries of `tools/list`, as a server with these settings publishes them.
 fn listings(
-    selection: &Selection,
+    chosen: &Selection,
+    mode: Mode,
     word: &dyn Fn(&str) -> Option<&'static str>,
 ) -> Result<Vec<Value>, Failure> {
-    let offered = CATALOGUE.tools.iter().filter(|tool| selection.holds(tool));
-    offered.map(|tool| parse(&selection.listing(tool.under(word)))).collect()
+    let selection = offered(chosen, mode, &CATALOGUE);
+    listed(&selection, mode).map(|tool| parse(&selection.listing(tool.under(word)))).collect()
+}
+
+/// Returns the tools that a server in a mode lists.
+fn listed(selection: &Selection, mode: Mode) -> impl Iterator<Item = &'static ToolSpec> {
+    CATALOGUE.tools.iter().filter(move |tool| selection.holds(tool) && is_listed(mode, tool))
 }
 
 fn parse(listing: &str) -> Result<Value, Failure> {
@@ -51,17 +60,18 @@ fn parse(listing: &str) -> Result<Value, Failure> {
         .map_err(|error| Failure::Failed(format!("the compiled catalogue is damaged: {error}")))
 }
 
-fn table(selection: &Selection, out: &mut dyn Write) -> Result<(), Failure> {
+fn table(chosen: &Selection, mode: Mode, out: &mut dyn Write) -> Result<(), Failure> {
     let widest = |names: &mut dyn Iterator<Item = &str>| names.map(str::len).max().unwrap_or(0);
     let width = widest(&mut CATALOGUE.tools.iter().map(|tool| tool.name)).max("TOOL".len());
     let set_width = widest(&mut CATALOGUE.toolsets.iter().map(|set| set.name)).max("TOOLSET".len());
     let modes = Mode::ALL.map(Mode::as_str).join("  ");
+    let selections = Mode::ALL.map(|mode| (mode, offered(chosen, mode, &CATALOGUE)));
     writeln!(out, "{:width$}  {:set_width$}  {modes}  DESCRIPTION", "TOOL", "TOOLSET")?;
     for tool in CATALOGUE.tools {
         write!(out, "{:width$}  {:set_width$}", tool.name, tool.toolset.unwrap_or("-"))?;
-        for mode in Mode::ALL {
-            let admitted = selection.holds(tool) && is_admitted(mode, tool).is_ok();
-            write!(out, "  {:column$}", if admitted { "yes" } else { "-" }, column = mode.as_str().len())?;
+        for (mode, selection) in &selections {
+            let is_listed = selection.holds(tool) && is_listed(*mode, tool);
+            write!(out, "  {:column$}", if is_listed { "yes" } else { "-" }, column = mode.as_str().len())?;
         }
         writeln!(out, "  {}", first_sentence(&parse(tool.listing)?))?;
     }
@@ -70,11 +80,11 @@ fn table(selection: &Selection, out: &mut dyn Write) -> Result<(), Failure> {
         let count = CATALOGUE.tools.iter().filter(|tool| tool.toolset == Some(set.name)).count();
         writeln!(out, "{:set_width$}  {count:2} tools  {}", set.name, set.description)?;
     }
-    let offered = CATALOGUE.tools.iter().filter(|tool| selection.holds(tool)).count();
-    let setting = keys::TOOLS.name;
+    let count = listed(&offered(chosen, mode, &CATALOGUE), mode).count();
+    let (setting, name) = (keys::TOOLS.name, keys::MODE.name);
     writeln!(
         out,
-        "\n{setting} names the toolsets and tools that clients are offered: {offered} of {}.",
+        "\n{setting} names the toolsets and tools that clients are offered, and {name} ({mode}) leaves out what cannot succeed: {count} of {}.",
         CATALOGUE.tools.len()
     )?;
     writeln!(out, "`colibri tools --json` prints the schemas; `colibri call TOOL JSON` calls one.")?;

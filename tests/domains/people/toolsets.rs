@@ -126,7 +126,7 @@ fn people_36_each_tool_has_a_toolset_and_the_command_shows_it() {
     let line = |name: &str| table.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
     assert!(line("vrf_eval").contains("consensus") && line("vrf_eval").contains("yes"), "{table}");
     assert!(line("task_create").contains("core") && !line("task_create").contains("yes"), "{table}");
-    assert!(table.contains("clients are offered: 5 of"), "{table}");
+    assert!(table.contains("leaves out what cannot succeed: 5 of"), "{table}");
     let listed: Vec<Value> = serde_json::from_str(&shown("consensus", true)).unwrap();
     assert_eq!(names(&listed), of_set("consensus"));
     assert!(listed.iter().all(|tool| tool.get("outputSchema").is_none()));
