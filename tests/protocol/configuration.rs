@@ -367,7 +367,8 @@ const PAGE_HEAD: &str = "\
 Colibri is configured by environment variables alone; no file is read. They are checked before anything else happens:
 every bad value is reported on stderr, one line each, and the server exits with code 1. A variable that starts with
 `COLIBRI_` and is not listed here gives a warning. Variables of the legacy namespace `AMS_*` are refused. An empty variable
-counts as one that is not set.
+counts as one that is not set. In a path a leading `~/` is the home. What only a shell or an editor replaces, such as
+`~user/`, `$HOME`, `${workspaceFolder}` and `%NAME%`, is refused by its name.
 ";
 
 const TABLE_HEAD: &str = "\n| Variable | Value | Default | Purpose |\n|---|---|---|---|\n";

@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use colibri_visible::printable;
+use colibri_visible::{counted, printable};
 
 use super::Failure;
 use super::arguments::BackupArguments;
@@ -47,16 +47,16 @@ pub fn run(
     let shown = path.display();
     writeln!(
         out,
-        "{}: {} pages, the state of the database when the copy began",
+        "{}: {}, the state of the database when the copy began",
         printable(&shown.to_string()),
-        copied.total
+        counted(copied.total, "page")
     )?;
     if report.is_sound() {
         if let Some(log) = &report.log {
             writeln!(
                 out,
-                "sound: {} closed calls; its log ends with {}",
-                log.last_exit_no,
+                "sound: {}; its log ends with {}",
+                counted(log.last_exit_no, "closed call"),
                 log.last_row_hash.as_str()
             )?;
         }
@@ -69,9 +69,9 @@ pub fn run(
 fn not_sound(shown: &str, report: &Report, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(
         out,
-        "The copy is complete but not sound ({} findings), because the database was not sound either. \
+        "The copy is complete but not sound ({}), because the database was not sound either. \
          `colibri verify --db {}` lists the findings. Keep both files as evidence.",
-        report.findings.kinds().iter().map(|found| found.count).sum::<u64>(),
+        counted(report.findings.kinds().iter().map(|found| found.count).sum::<u64>(), "finding"),
         printable(&crate::shell_word::quoted(shown)),
     )?;
     out.flush()?;
@@ -96,9 +96,9 @@ fn shared(
     let shown = path.display().to_string();
     writeln!(
         out,
-        "{}: {} rows, the state of the database when the copy began",
+        "{}: {}, the state of the database when the copy began",
         printable(&shown),
-        rows.done
+        counted(rows.done, "row")
     )?;
     if report.is_sound() {
         return copy::print_end(&report, out);

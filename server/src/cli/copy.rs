@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use colibri_visible::printable;
+use colibri_visible::{counted, printable};
 
 use super::Failure;
 use super::arguments::CopyArguments;
@@ -61,9 +61,9 @@ pub fn run(
     work.clear();
     writeln!(
         out,
-        "{}: {} rows, the state of the source when the copy began",
+        "{}: {}, the state of the source when the copy began",
         printable(&to.to_string()),
-        rows.done
+        counted(rows.done, "row")
     )?;
     print_end(&report, out)
 }
@@ -84,7 +84,7 @@ pub(super) fn into_file(
 pub(super) fn print_end(report: &Report, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(log) = &report.log {
         let (calls, hash) = (log.last_exit_no, log.last_row_hash);
-        writeln!(out, "sound: {calls} closed calls; its log ends with {}", hash.as_str())?;
+        writeln!(out, "sound: {}; its log ends with {}", counted(calls, "closed call"), hash.as_str())?;
     }
     Ok(out.flush()?)
 }

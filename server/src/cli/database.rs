@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use super::Failure;
 use crate::lifecycle::preflight::database::database_in;
 use crate::migrations::MIGRATIONS;
-use crate::settings::config::{load_config, load_sharing};
+use crate::settings::config::{Config, load_config, load_sharing};
 use crate::settings::environment::Environment;
 use crate::settings::keys;
+use crate::settings::mode::Mode;
 use crate::settings::place::{Place, Sharing, is_url};
 use crate::shared_schema::SCHEMA;
 use colibri_store::DatabaseUrl;
@@ -215,7 +216,27 @@ fn configured(env: &Environment) -> Result<(Place, Sharing), Failure> {
         let text = "the configured database is in memory and keeps nothing; name a file with --db";
         return Err(Failure::Usage(text.to_owned()));
     }
+    if let Some(path) = config.place.file().filter(|path| !path.exists())
+        && let Some(why) = makes_none(&config)
+    {
+        return Err(Failure::Usage(format!(
+            "there is no database at {}: {why}; name a file with --db",
+            path.display()
+        )));
+    }
     Ok((config.place, config.sharing))
+}
+
+/// Returns why no start with this configuration leaves a database there.
+fn makes_none(config: &Config) -> Option<&'static str> {
+    match config.mode {
+        Mode::Minimal => Some("a server in MINIMAL opens none"),
+        Mode::Readonly => Some("a server in READONLY creates none"),
+        Mode::Test if config.ephemeral_db => {
+            Some("each server in TEST creates its own and removes it when it stops")
+        }
+        _ => None,
+    }
 }
 
 /// Returns problems as the beginning of a sentence. Some of them end in a full stop.

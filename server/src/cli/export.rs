@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use colibri_visible::printable;
+use colibri_visible::{counted, printable};
 use serde::Serialize;
 
 use super::Failure;
@@ -70,7 +70,8 @@ pub fn run(
             let root = head_hash.map_or_else(String::new, |hash| format!(" --root {hash}"));
             let (file, records) = (quoted(&file), done.records);
             let file = printable(&file);
-            writeln!(out, "{records} records in {file}; check it with: colibri verify-export {file}{root}")?;
+            let records = counted(records, "record");
+            writeln!(out, "{records} in {file}; check it with: colibri verify-export {file}{root}")?;
         }
     }
     out.flush()?;

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use colibri_runtime::handler::{Failure as DomainFailure, Fault};
 use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
-use colibri_visible::printable;
+use colibri_visible::{counted, printable};
 use serde::Serialize;
 
 use super::Failure;
@@ -96,8 +96,8 @@ pub fn run(
         // What is wrong may lie outside of the session.
         let is_elsewhere = !sound && report.verdict.broken_count == 0;
         let verdict = in_words(judged, if is_elsewhere { "database" } else { "session" });
-        let thoughts = if report.thoughts.total == 1 { "thought" } else { "thoughts" };
-        writeln!(out, "{}: {} {thoughts}; {verdict}", printable(&file), report.thoughts.total)?;
+        let thoughts = counted(report.thoughts.total, "thought");
+        writeln!(out, "{}: {thoughts}; {verdict}", printable(&file))?;
     }
     out.flush()?;
     end(&report.database)

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
-use colibri_visible::printable;
+use colibri_visible::{counted, printable};
 
 use super::Failure;
 use super::arguments::RestoreArguments;
@@ -65,7 +65,8 @@ pub fn run(
         if matches!(error, RestoreError::Copy { .. }) { work.failed(failure) } else { failure }
     })?;
     work.clear();
-    writeln!(out, "{}: restored from {}, {} pages", printable(&shown.1), printable(&shown.0), copied.total)?;
+    let pages = counted(copied.total, "page");
+    writeln!(out, "{}: restored from {}, {pages}", printable(&shown.1), printable(&shown.0))?;
     if let Some(log) = &report.log {
         writeln!(
             out,

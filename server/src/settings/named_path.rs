@@ -23,6 +23,11 @@ pub(crate) fn expanded(named: &Path, home: Option<&OsStr>) -> Result<PathBuf, St
             "has {word} in it, which nothing replaces here; write the folder's own path, or begin it with ~/"
         ));
     }
+    if let Some(user) = home_of_user(named) {
+        return Err(format!(
+            "begins with {user}, which nothing replaces here; write the folder's own path, or begin it with ~/"
+        ));
+    }
     match named.strip_prefix("~") {
         Err(_) => Ok(named.to_owned()),
         Ok(below) => match home.map(Path::new).filter(|home| home.is_absolute()) {
@@ -32,6 +37,14 @@ pub(crate) fn expanded(named: &Path, home: Option<&OsStr>) -> Result<PathBuf, St
             }
         },
     }
+}
+
+/// Returns the first folder of a path, if a shell would take it for the home of a user.
+fn home_of_user(named: &Path) -> Option<&str> {
+    let mut parts = named.components();
+    let first = parts.next()?.as_os_str().to_str()?;
+    let is_user = first.strip_prefix('~').is_some_and(|user| !user.is_empty());
+    (is_user && parts.next().is_some()).then_some(first)
 }
 
 /// Returns what a shell or an editor would replace in a part of a path.
@@ -67,6 +80,7 @@ mod tests {
             ("~", "/h/ada"),
             ("a/~/c.db", "a/~/c.db"),
             ("~old.db", "~old.db"),
+            ("./~old/c.db", "./~old/c.db"),
             ("c.db~", "c.db~"),
             ("/srv/100%/cost$/c.db", "/srv/100%/cost$/c.db"),
             ("/srv/$1/%/c.db", "/srv/$1/%/c.db"),
@@ -93,6 +107,14 @@ mod tests {
         ] {
             let refusal = expanded(Path::new(named), Some(OsStr::new("/h/ada")));
             assert!(refusal.is_err_and(|text| text.starts_with(&format!("has {word} in it"))), "{named}");
+        }
+    }
+
+    #[test]
+    fn the_home_of_a_named_user_is_refused_by_its_name() {
+        for home in [None, Some(OsStr::new("/h/ada"))] {
+            let refusal = expanded(Path::new("~root/c.db"), home);
+            assert!(refusal.is_err_and(|text| text.starts_with("begins with ~root, which nothing replaces")));
         }
     }
 }

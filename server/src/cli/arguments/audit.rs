@@ -16,6 +16,12 @@ pub struct Database {
     pub db: Option<PathBuf>,
 }
 
+/// Reads the number of a caller.
+fn caller_no(text: &str) -> Result<i64, String> {
+    let number = text.parse().ok().filter(|number| *number >= 1);
+    number.ok_or_else(|| "a caller has a number from 1, which `colibri log --json` shows as caller_no; --client takes a name".to_owned())
+}
+
 /// Of `colibri log`.
 #[derive(Debug, Args, PartialEq, Eq)]
 pub struct Log {
@@ -44,7 +50,7 @@ pub struct Log {
     #[arg(long, value_name = "NAME")]
     pub client: Option<String>,
     /// Only calls of the caller with this number; --json shows it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = caller_no)]
     pub caller: Option<i64>,
     /// Only calls at this time or later, in UTC: 2h, today, yesterday 14:00, 2026-05-01T10:00Z
     #[arg(long, value_name = "TIME", value_parser = parse_for_log)]

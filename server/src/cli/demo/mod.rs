@@ -10,6 +10,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use colibri_visible::counted;
 use serde_json::{Value, json};
 
 use self::audit::Auditor;
@@ -238,7 +239,10 @@ fn finish(
     step(page, session, &plan.migration, &mut at, TaskStatus::Done)?;
     let seal: MerkleFinalizeOutput =
         session.accepted(ToolId::MerkleFinalize, &json!({ "session_id": plan.session_id }))?;
-    page.call(ToolId::MerkleFinalize.name(), &format!("{} records under one root", seal.record_count))?;
+    page.call(
+        ToolId::MerkleFinalize.name(),
+        &format!("{} under one root", counted(seal.record_count, "record")),
+    )?;
     page.more(&format!("tree head {}", seal.tree_head.head_hash))?;
     page.more("Kept elsewhere, these 64 digits pin the whole history.")?;
     Ok(seal)

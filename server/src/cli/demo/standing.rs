@@ -1,5 +1,6 @@
 //! The demonstration's standing: what finished work was worth, and which record caused each move.
 
+use colibri_visible::counted;
 use serde_json::json;
 
 use super::super::Failure;
@@ -53,5 +54,5 @@ fn proof(event_id: &str, plan: &Plan, seal: &MerkleFinalizeOutput) -> Option<Str
         return Some(format!("the task \"{}\", done", task.title));
     }
     let sealed = event_id == session_sealed_id(&seal.session_id, AGENT);
-    sealed.then(|| format!("the seal of the session, {} records", seal.record_count))
+    sealed.then(|| format!("the seal of the session, {}", counted(seal.record_count, "record")))
 }

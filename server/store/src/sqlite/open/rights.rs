@@ -18,7 +18,10 @@ pub(crate) fn check(path: &Path, read_only: bool) -> Result<(), OpenError> {
     // The files of a linked database lie beside the link's target.
     let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if read_only {
-        return ask(path, &file, Right::Read);
+        ask(path, &file, Right::Read)?;
+        let log = side_file::named(&file, "-wal");
+        let has_calls = std::fs::metadata(&log).is_ok_and(|found| found.len() > 0);
+        return if has_calls { ask(path, &log, Right::Read) } else { Ok(()) };
     }
     let folder = file.parent().unwrap_or(Path::new("/"));
     let nearest = folder.ancestors().map(here).find(|folder| folder.exists()).unwrap_or(Path::new("/"));

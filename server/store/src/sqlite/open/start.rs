@@ -186,8 +186,8 @@ fn folder_of(path: &Path) -> &Path {
 fn init_read_write(options: &StoreOptions, until: Instant) -> Result<Opened, OpenError> {
     let path = options.path.as_path();
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
+    let gap = log_gap(path);
     let (location, created) = place(path, options.migrations, until)?;
-    let warnings = gap_warning(path, location.file().and_then(log_gap));
     location.file().map_or(Ok(()), |file| preflight::before_writing(file, left(until)))?;
     let found = location.file().map(|file| placement::check(file, path, Access::Write)).transpose()?;
     let db = Db::new(connection::read_write(&location).map_err(engine)?);
@@ -246,6 +246,8 @@ fn init_read_write(options: &StoreOptions, until: Instant) -> Result<Opened, Ope
         queue.leave();
     }
     let schema_version = migrate::user_version(conn).map_err(engine)?;
+    // A file that another start is making has no calls yet.
+    let warnings = gap_warning(path, gap.filter(|_| has_calls(&db)));
     let read_only = None;
     Ok(Opened { db, location, queue, files, process, read_only, schema_version, migrated, aborted, warnings })
 }
@@ -276,6 +278,11 @@ fn init_read_only(options: &StoreOptions, until: Instant) -> Result<Opened, Open
         migrated: 0,
         aborted: 0,
     })
+}
+
+/// Returns whether the log of calls is known to have a row.
+fn has_calls(db: &Db) -> bool {
+    db.query_one("SELECT EXISTS (SELECT 1 FROM actions)", &[], |row| row.get(0)).unwrap_or(false)
 }
 
 /// Says of which file calls may be missing.
