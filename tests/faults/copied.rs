@@ -6,6 +6,7 @@ use std::process::Output;
 use std::sync::Arc;
 
 use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::other_user::{as_nobody, copy_program};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -144,5 +145,35 @@ fn every_view_and_each_start_says_that_calls_may_be_missing() {
             let said = ended.stderr;
             assert!(said.contains("calls may be missing") && said.contains(what), "{mode}: {said}");
         }
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_read_is_named_with_what_to_do() {
+    use std::os::unix::fs::PermissionsExt;
+    let server = used();
+    let copied = Arc::new(TempDir::new().unwrap());
+    for suffix in ["", "-wal"] {
+        copy(&server.database(), &copied, suffix);
+    }
+    let program = copied.path().join("colibri");
+    copy_program(env!("CARGO_BIN_EXE_colibri-under-test"), &program);
+    for (name, mode) in [("", 0o755), ("colibri.db", 0o644), ("colibri.db-wal", 0o000)] {
+        std::fs::set_permissions(copied.path().join(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    for command in ["serve", "doctor", "tasks"] {
+        let launch = Launch::new(&program)
+            .in_folder(copied.clone())
+            .env("COLIBRI_DB_PATH", copied.path().join("colibri.db"))
+            .env("COLIBRI_MODE", "READONLY")
+            .arg(command);
+        let output = as_nobody(&launch.command()).stdin(std::process::Stdio::null()).output().unwrap();
+        let said = [&output.stdout[..], &output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        assert!(!output.status.success() && said.contains("colibri.db-wal"), "{command}: {said}");
+        assert!(
+            said.contains("chmod u+r") || said.contains("let this user read the file"),
+            "{command}: {said}"
+        );
     }
 }

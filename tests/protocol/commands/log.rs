@@ -157,6 +157,25 @@ fn what_cannot_be_read_is_named_with_the_way_out() {
     let wrong = [("COLIBRI_DURABILITY", "loud")];
     assert!(shell.run_with(&wrong, &["log"]).err.contains("COLIBRI_DURABILITY must be one of"));
     assert_eq!(shell.run_with(&wrong, &["log", "--db", "data/colibri.db"]).code, Some(0), "not needed");
+    let told = shell.run(&["log", "--caller", "alice"]);
+    let said =
+        "a caller has a number from 1, which `colibri log --json` shows as caller_no; --client takes a name";
+    assert!(told.code == Some(2) && told.err.contains(said), "{}", told.err);
+}
+
+#[test]
+fn a_mode_that_makes_no_file_promises_none() {
+    sqlite_only!("it is about a file");
+    for (mode, why) in [
+        ("MINIMAL", "a server in MINIMAL opens none"),
+        ("READONLY", "a server in READONLY creates none"),
+        ("TEST", "each server in TEST creates its own and removes it when it stops"),
+    ] {
+        let shell = super::shell();
+        let told = shell.run_with(&[("COLIBRI_MODE", mode)], &["log"]);
+        assert!(told.code == Some(2) && told.err.contains(why), "{mode}: {}", told.err);
+        assert!(!told.err.contains("the first start"), "{mode}: {}", told.err);
+    }
 }
 
 #[test]
