@@ -165,14 +165,16 @@ fn what_cannot_be_read_is_named_with_the_way_out() {
 
 #[test]
 fn a_mode_that_makes_no_file_promises_none() {
-    sqlite_only!("it is about a file");
     for (mode, why) in [
         ("MINIMAL", "a server in MINIMAL opens none"),
         ("READONLY", "a server in READONLY creates none"),
         ("TEST", "each server in TEST creates its own and removes it when it stops"),
     ] {
         let shell = super::shell();
-        let told = shell.run_with(&[("COLIBRI_MODE", mode)], &["log"]);
+        let told = shell.run_with(
+            &[("COLIBRI_MODE", mode), ("COLIBRI_DATABASE_URL", ""), ("COLIBRI_DB_PATH", "")],
+            &["log"],
+        );
         assert!(told.code == Some(2) && told.err.contains(why), "{mode}: {}", told.err);
         assert!(!told.err.contains("the first start"), "{mode}: {}", told.err);
     }
