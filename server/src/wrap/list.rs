@@ -36,7 +36,7 @@ pub enum Unreadable {
 
 impl Unreadable {
     /// Returns whether the list is too long, so that asking again would bring the same.
-    pub fn is_of_length(&self) -> bool {
+    pub(crate) fn is_of_length(&self) -> bool {
         match self {
             Self::Endless | Self::ManyPages | Self::ManyTools | Self::Long => true,
             Self::NoTools | Self::Cursor => false,

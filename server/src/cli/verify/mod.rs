@@ -26,11 +26,11 @@ use crate::verification::{self, Expected, Options, Report, file};
 use colibri_proof::Verdict;
 use colibri_proof::command::{Keys, MISTAKEN, conclude};
 use colibri_store::DatabaseUrl;
-use colibri_store::db::Db;
+use colibri_store::db::{Db, LogGap};
 use colibri_store::shared_look::{self, Examined};
 use colibri_store::sqlite::look::inspect::{APPLICATION_ID, Inspection};
 use colibri_store::sqlite::look::schema::{self, Schema};
-use colibri_store::sqlite::open::{LogGap, MEMORY};
+use colibri_store::sqlite::open::MEMORY;
 use colibri_store::walk::Stop;
 
 /// Verifies and prints; [`Failure::Finding`] if something was found.

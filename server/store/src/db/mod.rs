@@ -2,6 +2,7 @@
 //! the drivers lie beneath it.
 
 mod facts;
+mod log_gap;
 #[expect(unused_imports, reason = "the driver names its whole face, of which tests use a part")]
 pub(crate) mod postgres;
 mod row;
@@ -15,11 +16,11 @@ use std::collections::BTreeSet;
 use colibri_runtime::handler::Fault;
 
 pub use self::facts::Facts;
+pub use self::log_gap::LogGap;
 use self::postgres::Handle as Postgres;
 pub use self::row::{Cell, Column, Row, RowError};
 use self::sqlite::handle::Handle as Sqlite;
 pub use self::value::{Bind, Value};
-use crate::sqlite::open::LogGap;
 
 /// A connection without the means to open, commit or roll back a transaction, which only the chain does.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use colibri_runtime::chain::store::Access;
 use colibri_runtime::handler::Fault;
 use rusqlite::Connection;
 
-use crate::db::Db;
 use crate::db::sqlite::handle::{reason, storage};
+use crate::db::{Db, LogGap};
 use crate::log::verify::{ActionsReport, verify_actions};
 use crate::side_file;
 use crate::sqlite::look::schema::{self, Difference, Schema, Shape};
@@ -25,7 +25,7 @@ use crate::sqlite::open::process::{self, Life};
 use crate::sqlite::open::reading;
 use crate::sqlite::open::running::running_processes;
 use crate::sqlite::open::turn;
-use crate::sqlite::open::{LogGap, WAIT, log_gap};
+use crate::sqlite::open::{WAIT, log_gap};
 
 /// The most complaints of one check that are fetched; more would not help a reader.
 const MOST_COMPLAINTS: usize = 20;

@@ -23,7 +23,6 @@ mod start;
 mod sweep;
 pub(crate) mod turn;
 
-pub use missing_log::LogGap;
 pub(crate) use missing_log::log_gap;
 pub(crate) use start::open_read_only;
 pub use start::{MEMORY, Opened, StoreOptions, WAIT, init_db, is_there};
