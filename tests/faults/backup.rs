@@ -136,7 +136,7 @@ fn a_copy_of_a_forged_database_says_so_and_is_kept() {
     drop(forged);
     let (code, out, err) = run(&folder, &["backup", "copy.db"]);
     assert_eq!(code, Some(1), "{out}{err}");
-    assert!(out.contains("not sound (1 findings)") && out.contains("Keep both files as evidence"), "{out}");
+    assert!(out.contains("not sound (1 finding)") && out.contains("Keep both files as evidence"), "{out}");
     assert_eq!(tasks(&folder.path().join("copy.db")), 3);
 }
 

@@ -225,6 +225,9 @@ fn init_read_write(options: &StoreOptions, until: Instant) -> Result<Opened, Ope
     if let Some(log) = files.as_mut().and_then(|files| files.log.as_mut()) {
         renew_log(conn, log, options)?;
     }
+    // Another start may have made the file, or noted whose log it is, since this one looked.
+    let gap =
+        gap.filter(|_| !location.file().and_then(placement::is_noted).unwrap_or(false) && has_calls(&db));
     if let (Some(queue), Some(file)) = (&mut queue, location.file()) {
         placement::note(queue, file).map_err(|error| queue_error(path, &error))?;
     }
@@ -246,8 +249,7 @@ fn init_read_write(options: &StoreOptions, until: Instant) -> Result<Opened, Ope
         queue.leave();
     }
     let schema_version = migrate::user_version(conn).map_err(engine)?;
-    // A file that another start is making has no calls yet.
-    let warnings = gap_warning(path, gap.filter(|_| has_calls(&db)));
+    let warnings = gap_warning(path, gap);
     let read_only = None;
     Ok(Opened { db, location, queue, files, process, read_only, schema_version, migrated, aborted, warnings })
 }
