@@ -14,9 +14,9 @@ const MAX_CLASSES: usize = 1_000;
 pub(crate) enum Instruction {
     /// Takes a character of the class with this number.
     Take { class: u32, next: u32 },
-    /// Goes on at both places.
+    /// The match may continue at either of the two instructions.
     Split(u32, u32),
-    /// Goes on where the assertion holds.
+    /// The match continues at the next instruction if the assertion holds.
     Assert(Assertion, u32),
     /// The pattern matches.
     Match,
@@ -113,7 +113,7 @@ impl Compiler {
         Ok(u32::try_from(self.instructions.len() - 1).unwrap_or_default())
     }
 
-    /// Writes what matches the node and goes on at `next`; returns where it begins.
+    /// Writes the instructions that match the node and then lead to `next`. Returns the first of them.
     fn node(&mut self, node: &Node, next: u32) -> Result<u32, Refusal> {
         match node {
             Node::Class(class) => {

@@ -162,7 +162,10 @@ fn what_is_read_as_a_pattern_is_one() {
         let is_one = regress::Regex::with_flags(&text, "u").is_ok();
         match Regex::new(&text) {
             Ok(_) => {
-                assert!(is_one, "COLIBRI_PATTERN_SEED={run}: /{text}/ is read, but is no pattern");
+                assert!(
+                    is_one,
+                    "COLIBRI_PATTERN_SEED={run}: the parser takes /{text}/, which is not a pattern"
+                );
                 read += 1;
             }
             Err(Refusal::Syntax(at)) => {

@@ -1,7 +1,6 @@
 //! How a call ended, in one word for all views.
 
 use crate::catalogue::FOREIGN;
-use crate::domains::wrap::continued_elsewhere;
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +11,7 @@ pub enum CallEnd {
     Failed,
     /// It was not tried, or the server said no.
     Refused,
-    /// It runs, its server died, or another server goes on in a task or asks for input.
+    /// It runs, its server died, or another server asks for input or works on it as a task.
     Unfinished,
 }
 
@@ -23,7 +22,9 @@ impl CallEnd {
         match outcome {
             "ok" => Self::Done,
             "running" | "aborted" => Self::Unfinished,
-            "domain_error" if has(&continued_elsewhere()) => Self::Unfinished,
+            "domain_error" if has(&[FOREIGN.input_required.code, FOREIGN.task_created.code]) => {
+                Self::Unfinished
+            }
             "domain_error" if has(&[FOREIGN.tool_error.code, FOREIGN.result_unknown.code]) => Self::Failed,
             "error" => Self::Failed,
             _ => Self::Refused,

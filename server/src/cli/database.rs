@@ -220,7 +220,7 @@ fn configured(env: &Environment) -> Result<(Place, Sharing), Failure> {
         && let Some(why) = makes_none(&config)
     {
         return Err(Failure::Usage(format!(
-            "there is no database at {}: {why}; name a file with --db",
+            "there is no database at {}, and {why}; name a file with --db",
             path.display()
         )));
     }

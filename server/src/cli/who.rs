@@ -8,17 +8,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
+use colibri_runtime::chain::client::Source;
 use colibri_runtime::handler::Fault;
 use colibri_store::callers::{CallerRow, caller, caller_of_call};
 use colibri_store::db::Db;
+use colibri_store::log::log_query::first_since;
 use colibri_visible::printable;
 
 use crate::domains::tasks::history;
 use crate::domains::trail;
 pub(crate) use crate::report::UNCHECKED;
-
-/// The `source` of a caller that stands for all later clients of a process.
-const MANY: &str = "many";
 
 /// An agent, if one is named, and the caller of the call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -74,9 +73,9 @@ impl Who {
         caller.client_title.as_deref().or(caller.client_name.as_deref())
     }
 
-    /// Returns whether the caller is one of so many that the log stores no more names of this process.
+    /// Returns whether the process of the caller had so many clients that the log stores no names of the later ones.
     fn is_one_of_many(&self) -> bool {
-        self.caller.as_ref().is_some_and(|caller| caller.source == MANY)
+        self.caller.as_ref().is_some_and(|caller| caller.source == Source::Many.as_str())
     }
 
     /// Returns whether a part of it has this name.
@@ -140,8 +139,10 @@ impl Shared {
     /// Storage faults.
     pub fn since(db: &Db, since: &str) -> Result<Self, Fault> {
         let (mut shared, mut callers) = (Self::default(), HashMap::new());
-        for (agent, number) in
-            trail::shown::agents_since(db, since)?.into_iter().chain(history::agents_since(db, since)?)
+        let Some(first) = first_since(db, since)? else { return Ok(shared) };
+        for (agent, number) in trail::shown::agents_since(db, since, first)?
+            .into_iter()
+            .chain(history::agents_since(db, since, first)?)
         {
             let row = match callers.entry(number) {
                 Entry::Occupied(known) => known.into_mut(),
@@ -182,7 +183,7 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
-    use super::{CallerRow, Shared, Who};
+    use super::{CallerRow, Shared, Source, Who};
 
     fn caller(actor: Option<&str>, client: Option<&str>) -> CallerRow {
         let owned = |text: Option<&str>| text.map(str::to_owned);
@@ -238,7 +239,7 @@ mod tests {
             (None, None, "root@box (one of many clients)"),
             (Some("claude-1"), None, r#""claude-1" (root@box, one of many clients)"#),
         ] {
-            let many = CallerRow { source: super::MANY.to_owned(), ..caller(actor, None) };
+            let many = CallerRow { source: Source::Many.as_str().to_owned(), ..caller(actor, None) };
             assert_eq!(Who::new(agent.map(str::to_owned), Some(many.into())).to_string(), shown);
         }
     }

@@ -8,6 +8,7 @@ use colibri_runtime::chain::foreign::ForeignEnd;
 use colibri_runtime::chain::log::Level;
 use colibri_runtime::chain::store::Store as _;
 use colibri_runtime::handler::Dispatch;
+use colibri_visible::counted;
 use tokio::time::Instant;
 
 use super::child::{code_of, is_absent, words_of};
@@ -192,7 +193,11 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
         let super::Counts { calls, refused, aborted, dropped } = self.counts;
         self.tell(
             Level::Info,
-            &format!("ended ({how}): {calls} calls, {refused} refused, {aborted} aborted, {dropped} messages dropped"),
+            &format!(
+                "ended ({how}): {}, {refused} refused, {aborted} aborted, {} dropped",
+                counted(calls, "call"),
+                counted(dropped, "message")
+            ),
         );
         match (self.ending.cause(), status) {
             // Such a server was never there, even if the client's end came first.

@@ -405,8 +405,10 @@ impl Watch {
                 super::answer::shown(first)
             ));
         }
-        if list.nameless > 0 {
-            what.push(format!("{} entries without a name", list.nameless));
+        match list.nameless {
+            0 => {}
+            1 => what.push("1 entry without a name".to_owned()),
+            several => what.push(format!("{several} entries without a name")),
         }
         self.doubt(format!("[wrap] {}: these tools cannot be pinned: {}", self.server, what.join("; ")))
     }

@@ -79,18 +79,24 @@ pub fn of_agent(db: &Db, table: &'static str, agent_id: &str) -> Result<Vec<i64>
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Returns each agent of a table's rows since a time with each caller of the calls that wrote them. The table is as for [`of_agent`].
+/// Returns each agent of a table's rows since a time with each caller of the calls that wrote them. The table is as for [`of_agent`], and
+/// `first` is what `log_query::first_since` found.
 ///
 /// # Errors
 /// [`Fault::Storage`].
-pub fn agents_since(db: &Db, table: &'static str, since: &str) -> Result<Vec<(String, i64)>, Fault> {
+pub fn agents_since(
+    db: &Db,
+    table: &'static str,
+    since: &str,
+    first: i64,
+) -> Result<Vec<(String, i64)>, Fault> {
     let sql = format!(
         "SELECT DISTINCT t.agent_id, (SELECT caller_no FROM callers AS c WHERE c.boot_id = a.boot_id \
          AND c.sequence_no < a.sequence_no ORDER BY c.sequence_no DESC LIMIT 1) FROM {table} AS t \
-         JOIN actions AS a ON a.sequence_no = t.sequence_no WHERE t.agent_id IS NOT NULL AND a.entered_at >= ?1"
+         JOIN actions AS a ON a.sequence_no = t.sequence_no WHERE t.agent_id IS NOT NULL AND t.sequence_no >= ?2 AND a.entered_at >= ?1"
     );
     let found: Vec<(String, Option<i64>)> =
-        db.query_all(&sql, params![since], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        db.query_all(&sql, params![since, first], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(found.into_iter().filter_map(|(agent, caller)| Some((agent, caller?))).collect())
 }
 

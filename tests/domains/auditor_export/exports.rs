@@ -67,7 +67,7 @@ fn archived_contents_are_exported_as_far_as_they_are_kept() {
     assert_eq!(after, before.replacen("\"content\":\"first\"", "\"content\":null", 1));
     let run = Auditor::new().verify(&after, &["--key", GOLDEN_KEY]);
     assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
-    assert!(run.out.contains("Not proven: what the 1 records with pruned content said."), "{}", run.out);
+    assert!(run.out.contains("Not proven: what the 1 record with pruned content said."), "{}", run.out);
     // A packed content that cannot be unpacked is said, not passed over.
     let broken = "UPDATE thought_records SET zone = 'warm', content = NULL, content_compressed = '!', content_hash = ?2 \
         WHERE id = ?1";

@@ -73,3 +73,17 @@ fn the_timeline_of_an_agent_has_its_moves_and_the_calls_of_its_caller() {
     let moved = format!("\"claude-1\" (carol, \"worker\")  moved {} T: INIT > GATHER", short(&task));
     assert!(text.contains(&moved), "{text}");
 }
+
+#[test]
+fn the_overview_names_an_agent_under_several_actors_that_decided_nothing() {
+    let world = World::new();
+    for actor in ["alice", "bob"] {
+        let mut host = world.serve(caller(Some(actor), "host"));
+        let task = host.create(json!({ "title": "T" }));
+        host.data("task_claim", json!({ "agent_id": "claude-1", "id": task }));
+    }
+    let (run, page) = world.page(&["overview"]);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(page.contains("No decision in this time."), "{page}");
+    assert!(page.contains("claude-1&quot; was used under 2 actors: alice, bob."), "{page}");
+}

@@ -87,7 +87,7 @@ fn server_has_no_crate_that_listens() {
 }
 
 /// Which crates of the workspace each of its crates may use: from the work of a call down to what is hashed.
-const USES: [(&str, &[&str]); 14] = [
+const USES: [(&str, &[&str]); 13] = [
     ("colibri-canonical", &[]),
     ("colibri-pattern", &[]),
     ("colibri-stderr", &[]),
@@ -101,7 +101,6 @@ const USES: [(&str, &[&str]); 14] = [
     ),
     ("colibri-proof", &["colibri-canonical", "colibri-stderr", "colibri-visible"]),
     ("colibri-consensus", &["colibri-canonical"]),
-    ("colibri-drift", &["colibri-pattern", "colibri-stderr", "colibri-suggest", "colibri-visible"]),
     (
         "colibri-codegen",
         &[

@@ -332,7 +332,7 @@ fn what_cannot_be_read_is_told_and_leaves_the_list_stale() {
     assert_eq!(
         texts(&compared),
         [
-            "[wrap] github: these tools cannot be pinned: \"b\", listed twice or without one form; 1 entries without a name"
+            "[wrap] github: these tools cannot be pinned: \"b\", listed twice or without one form; 1 entry without a name"
         ]
     );
 }

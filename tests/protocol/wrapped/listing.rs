@@ -181,7 +181,7 @@ fn never_lists(era: Era) {
     for text in [
         "WARN [wrap] odd: did not list its tools in 10 s",
         "dropped 1 answer that no request waits for",
-        "1 calls, 1 refused, 0 aborted, 1 messages dropped",
+        "1 call, 1 refused, 0 aborted, 1 message dropped",
     ] {
         assert!(ended.stderr.contains(text), "{text}: {}", ended.stderr);
     }

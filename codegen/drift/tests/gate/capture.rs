@@ -104,6 +104,21 @@ fn every_page_of_every_list_is_asked_for() {
 }
 
 #[test]
+fn a_list_whose_pages_have_no_end_is_told_as_that() {
+    for era in ["handshake", "stateless"] {
+        let mut bench = Bench::new(both());
+        bench.script["eras"] = json!([era]);
+        bench.script["page"] = 1.into();
+        bench.script["odd"] = json!(["begins again"]);
+        let output = bench.run(&["snapshot"]);
+        let said = text(&output.stderr);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()), "{era}");
+        let told = "gives a `nextCursor` a second time with tools/list, so its pages have no end";
+        assert!(said.contains(told), "{era}: {said}");
+    }
+}
+
+#[test]
 fn a_server_may_say_more_than_it_is_asked_for() {
     let plain = Bench::new(both()).snapshot();
     for odd in [

@@ -131,6 +131,8 @@ impl Play {
                     json!({ member: entries[from..until.min(entries.len())], "nextCursor": null });
                 if until < entries.len() {
                     result["nextCursor"] = until.to_string().into();
+                } else if self.has("begins again") {
+                    result["nextCursor"] = "0".into();
                 }
                 if stateless {
                     result["ttlMs"] = 60_000.into();

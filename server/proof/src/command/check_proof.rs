@@ -3,7 +3,7 @@
 
 use std::io::{self, Read, Write};
 
-use colibri_visible::printable;
+use colibri_visible::{counted, printable};
 use serde::Serialize;
 
 use super::evidence::{Keys, input, other_file, signature_text};
@@ -193,10 +193,10 @@ impl Examined<'_> {
             line(out, fits, "content", &text)?;
         }
         let text = format!(
-            "{} from the hash to the root {} over {} records",
+            "{} from the hash to the root {} over {}",
             leads(verdict.legacy_proof),
             printable(&legacy.root),
-            legacy.record_count
+            counted(legacy.record_count, "record")
         );
         line(out, verdict.legacy_proof, "legacy proof", &text)?;
         let text = format!(

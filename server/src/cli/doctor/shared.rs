@@ -249,7 +249,10 @@ fn oldest(found: &Examination) -> Option<Finding> {
 
 fn leases(found: &Examination) -> Option<Finding> {
     let (live, ended) = found.leases?;
-    let message = format!("{live} processes have called within their lease");
+    let message = match live {
+        1 => "1 process has called within its lease".to_owned(),
+        _ => format!("{live} processes have called within their lease"),
+    };
     Some(match ended {
         0 => Finding::ok("processes", message),
         _ => Finding::ok(

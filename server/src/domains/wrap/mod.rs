@@ -9,16 +9,11 @@ mod waiting;
 use colibri_runtime::handler::{Failure, Fault, Outcome};
 
 use self::store::{PinRow, RunRow};
-use crate::catalogue::{FOREIGN, PinsAcceptError, PinsNoteError, ToolPin, WrapBeginInput, WrapRun};
+use crate::catalogue::{PinsAcceptError, PinsNoteError, ToolPin, WrapBeginInput, WrapRun};
 use colibri_store::db::Db;
 
 pub(crate) use self::listed::{Listed, ToolList};
 pub(crate) use self::waiting::{Unlike, unlikes};
-
-/// Returns the codes of calls that another server has not finished: it asks for input, or continues in a task.
-pub(crate) fn continued_elsewhere() -> [&'static str; 2] {
-    [FOREIGN.input_required.code, FOREIGN.task_created.code]
-}
 
 /// The call that stores a row.
 #[derive(Debug, Clone, Copy)]

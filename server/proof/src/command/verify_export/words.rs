@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use colibri_visible::printable;
+use colibri_visible::{counted, printable};
 
 use super::Examined;
 use super::printed::line_of;
@@ -93,8 +93,10 @@ fn print_records(verdict: &ExportVerdict, out: &mut dyn Write) -> io::Result<()>
         check_line(out, check, name, &good, &bad)?;
     }
     if verdict.cold_count > 0 {
-        let text =
-            format!("{} records with pruned content, of which only the digest is left", verdict.cold_count);
+        let text = format!(
+            "{} with pruned content, of which only the digest is left",
+            counted(verdict.cold_count, "record")
+        );
         line(out, Mark::None, "contents", &text)?;
     }
     if verdict.links_outside > 0 {
@@ -221,7 +223,7 @@ pub(super) fn not_proven(examined: &Examined<'_>) -> Vec<String> {
         Some(head) => seal_leaves_open(examined, head, &mut open),
     }
     if verdict.cold_count > 0 {
-        open.push(format!("what the {} records with pruned content said.", verdict.cold_count));
+        open.push(format!("what the {} with pruned content said.", counted(verdict.cold_count, "record")));
     }
     open.push("that what the records say is true.".to_owned());
     open

@@ -199,8 +199,8 @@ pub(crate) fn callers_of(db: &Db, agent_id: &str) -> Result<Vec<i64>, Fault> {
 ///
 /// # Errors
 /// Storage faults.
-pub(crate) fn agents_since(db: &Db, since: &str) -> Result<Vec<(String, i64)>, Fault> {
-    store::agents_since(db, since)
+pub(crate) fn agents_since(db: &Db, since: &str, first: i64) -> Result<Vec<(String, i64)>, Fault> {
+    store::agents_since(db, since, first)
 }
 
 fn published(db: &Db, event: Event, stored: bool) -> Result<TaskEvent, Fault> {

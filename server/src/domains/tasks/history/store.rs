@@ -193,8 +193,8 @@ pub(super) fn callers_of(db: &Db, agent_id: &str) -> Result<Vec<i64>, Fault> {
 }
 
 /// Returns each agent of the events since a time, with each of its callers.
-pub(super) fn agents_since(db: &Db, since: &str) -> Result<Vec<(String, i64)>, Fault> {
-    callers::agents_since(db, "task_events", since)
+pub(super) fn agents_since(db: &Db, since: &str, first: i64) -> Result<Vec<(String, i64)>, Fault> {
+    callers::agents_since(db, "task_events", since, first)
 }
 
 /// Returns how many events there are.

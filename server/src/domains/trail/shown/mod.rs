@@ -20,8 +20,8 @@ pub(crate) struct Decisions {
 ///
 /// # Errors
 /// [`Fault::Storage`].
-pub(crate) fn agents_since(db: &Db, since: &str) -> Result<Vec<(String, i64)>, Fault> {
-    store::agents_since(db, since)
+pub(crate) fn agents_since(db: &Db, since: &str, first: i64) -> Result<Vec<(String, i64)>, Fault> {
+    store::agents_since(db, since, first)
 }
 
 /// Returns the callers that recorded thoughts of an agent.

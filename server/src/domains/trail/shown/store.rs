@@ -13,8 +13,8 @@ pub(super) fn callers_of(db: &Db, agent_id: &str) -> Result<Vec<i64>, Fault> {
 }
 
 /// Returns each agent that recorded a thought since a time, with each of its callers.
-pub(super) fn agents_since(db: &Db, since: &str) -> Result<Vec<(String, i64)>, Fault> {
-    callers::agents_since(db, "thought_records", since)
+pub(super) fn agents_since(db: &Db, since: &str, first: i64) -> Result<Vec<(String, i64)>, Fault> {
+    callers::agents_since(db, "thought_records", since, first)
 }
 
 /// Hands over the ids of the decisions since a time, newest first. It walks back from the end of the trail, and stops behind
