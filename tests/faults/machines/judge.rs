@@ -147,6 +147,8 @@ impl Stored {
             let message = message.replace(|c: char| c.is_ascii_digit(), "");
             *tally.said.entry(message).or_default() += 1;
         }
+        // What is lost was acknowledged, too.
+        tally.acknowledged += usize::from(matches!(call.reply, Reply::Done(_) | Reply::Declined));
         if matches!(call.reply, Reply::Done(_)) && (rows.len() != 1 || succeeded.is_empty()) {
             tally.lost.push(call.id.clone());
             return Some("it was acknowledged, and is lost or has another row".to_owned());
@@ -166,10 +168,7 @@ impl Stored {
                 let outcomes: Vec<_> = rows.iter().map(|row| (row.sequence_no, &row.outcome)).collect();
                 Some(format!("it was declined, and the log says otherwise ({outcomes:?})"))
             }
-            Reply::Done(_) | Reply::Declined => {
-                tally.acknowledged += 1;
-                None
-            }
+            Reply::Done(_) | Reply::Declined => None,
             Reply::Failed(message) if !is_open(message) => {
                 tally.refused += 1;
                 (!succeeded.is_empty()).then(|| "it was refused, and is there".to_owned())
